@@ -1,0 +1,1 @@
+"""evalkit evaluates agents that build physical things."""
