@@ -1,0 +1,50 @@
+"""What an agent does: tool calls, several at a time if it likes, or stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that an environment offers.
+
+    `parameters` is a JSON Schema object; the core checks it before `step`. The core spends every meter
+    in `meters` before the call runs, also when the call fails. `past_budget` tools are still served
+    when the budget of tool calls is used up (a final `submit`).
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    meters: tuple[str, ...] = ()
+    past_budget: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the tool's name and its arguments as a JSON object."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an agent answers to one observation: calls that run in order, and a note for the record.
+
+    `note` is kept in the record and never reaches the environment (an agent's own account of what it
+    tried, as JSON).
+    """
+
+    calls: tuple[ToolCall, ...]
+    note: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The agent has nothing more to do."""
+
+    reason: str = ""
