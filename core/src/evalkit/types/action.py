@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool that an environment offers.
 
-    `parameters` is a JSON Schema object; the core checks it before `step`. The core spends every meter
-    in `meters` before the call runs, also when the call fails. `past_budget` tools are still served
-    when the budget of tool calls is used up (a final `submit`).
+    `arguments` is a pydantic model (with `extra="forbid"`) that the core checks every call against; None
+    means that the tool takes nothing. The core spends every meter in `meters` before the call runs, also
+    when the call fails. `past_budget` tools are still served when the budget of tool calls is used up
+    (a final `submit`).
     """
 
     name: str
     description: str
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    arguments: type[BaseModel] | None = None
     meters: tuple[str, ...] = ()
     past_budget: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        if self.arguments is None:
+            return {"type": "object", "properties": {}, "additionalProperties": False}
+        return self.arguments.model_json_schema()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,14 @@ class Turn:
     @property
     def proposed(self) -> bool:
         """The call was meant as a design (legal or not)."""
-        return self.violations is not None or bool(self.executions)
+        return self.violations is not None or (
+            self.result is not None and self.result.get("candidate") is not None
+        )
+
+    @property
+    def valid(self) -> bool:
+        """The call was a design and the validators let it pass."""
+        return self.proposed and (self.violations is None or self.violations["valid"])
 
     @property
     def succeeded(self) -> bool:

@@ -1,0 +1,1 @@
+"""Agents of the core: they play any benchmark."""

@@ -1,0 +1,60 @@
+"""`replay:RUN` plays what an agent of an earlier run did, call by call.
+
+With several agents in that run, `replay:RUN#AGENT` names one. Tasks are matched by id; the epoch is the
+first one recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalkit.errors import UsageError
+from evalkit.types import Observation, Reply, StepContext, Stop, Tool, ToolCall
+
+
+class ReplayAgent:
+    """Repeats the recorded calls of one task."""
+
+    def __init__(self, argument: str, settings: Mapping[str, Any]) -> None:
+        """`argument` is `RUN` or `RUN#AGENT`; UsageError if there is no such run or agent."""
+        from evalkit.store.reader import RunReader, find_run
+
+        run, _, agent = argument.partition("#")
+        if not run:
+            raise UsageError("agent 'replay' needs a run: --agent replay:RUN")
+        self._reader = RunReader(find_run(run, Path("runs")))
+        keys = [key for key in self._reader.index() if not agent or key.agent == agent]
+        agents = sorted({key.agent for key in keys})
+        if len(agents) != 1:
+            raise UsageError(f"{run} holds {len(agents)} agents {agents}; name one: replay:RUN#AGENT")
+        self._keys = {key.task: key for key in sorted(keys, reverse=True)}
+        self._replies: list[Reply] = []
+        self._next = 0
+
+    def use_task(self, task: str) -> None:
+        """Take up the recording of a task; the core calls this, since observations don't name tasks."""
+        key = self._keys.get(task)
+        self._replies = recorded_replies(self._reader, key) if key is not None else []
+
+    def start(self, tools: Sequence[Tool], seed: int) -> None:
+        """Begin at the first reply."""
+        self._next = 0
+
+    def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
+        """The next recorded reply."""
+        if self._next == len(self._replies):
+            return Stop("the recording has ended")
+        self._next += 1
+        return self._replies[self._next - 1]
+
+
+def recorded_replies(reader: Any, key: Any) -> list[Reply]:
+    """The replies of a recorded episode, calls of one turn together."""
+    turns: dict[int, list[ToolCall]] = {}
+    episode = reader.episode(key)
+    for event in episode.of("action"):
+        call = ToolCall(event["tool"], episode.load(event["arguments"]))
+        turns.setdefault(event["turn"], []).append(call)
+    return [Reply(tuple(calls)) for _, calls in sorted(turns.items())]

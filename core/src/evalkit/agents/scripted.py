@@ -1,0 +1,77 @@
+"""`scripted:FILE` plays the calls written in a file, one after the other.
+
+The file is JSON or JSON lines: each entry is `{"tool": name, "arguments": {…}}`, or a list of entries
+for calls made in one reply.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalkit.errors import UsageError
+from evalkit.types import Observation, Reply, StepContext, Stop, Tool, ToolCall
+
+
+class ScriptedAgent:
+    """Plays a fixed list of replies and stops."""
+
+    def __init__(self, argument: str, settings: Mapping[str, Any]) -> None:
+        """`argument` is the path of the script; UsageError if it can't be read."""
+        if not argument:
+            raise UsageError("agent 'scripted' needs a file: --agent scripted:FILE")
+        self._replies = read_script(Path(argument))
+        self._next = 0
+
+    def start(self, tools: Sequence[Tool], seed: int) -> None:
+        """Begin at the first reply."""
+        self._next = 0
+
+    def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
+        """The next reply of the script."""
+        if self._next == len(self._replies):
+            return Stop("the script has ended")
+        self._next += 1
+        return self._replies[self._next - 1]
+
+
+def read_script(path: Path) -> list[Reply]:
+    """The replies of a script file; UsageError names the entry that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"can't read the script {path}: {error}") from error
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        entries = _json_lines(path, text)
+    if isinstance(entries, dict) and "tool" in entries:
+        entries = [entries]
+    if not isinstance(entries, list):
+        raise UsageError(f"{path}: a script is a list of calls {{'tool': …, 'arguments': {{…}}}}")
+    return [_reply(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def _json_lines(path: Path, text: str) -> list[Any]:
+    entries = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                entries.append(json.loads(line))
+            except ValueError as error:
+                raise UsageError(f"{path}:{number}: not JSON: {error}") from error
+    return entries
+
+
+def _reply(path: Path, number: int, entry: Any) -> Reply:
+    calls = []
+    for call in entry if isinstance(entry, list) else [entry]:
+        if not isinstance(call, dict) or not isinstance(call.get("tool"), str):
+            raise UsageError(f"{path}: entry {number} is not a call {{'tool': …, 'arguments': {{…}}}}")
+        arguments = call.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise UsageError(f"{path}: entry {number}: 'arguments' is not an object")
+        calls.append(ToolCall(call["tool"], arguments))
+    return Reply(tuple(calls))

@@ -1,0 +1,402 @@
+"""The walk of one episode: observe, act, step, validate, execute, feed back; budgets, meters, counters.
+
+The walk is the same wherever it runs. It knows neither files nor processes: events and blobs go to a
+`Sink`. Whatever a plugin raises ends the episode with the reason that names the culprit.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from evalkit.canonical import canonical_json, sha256_of
+from evalkit.errors import EndReason
+from evalkit.types import (
+    Agent,
+    Candidate,
+    Environment,
+    EpisodeKey,
+    Execution,
+    Executor,
+    Observation,
+    Reply,
+    StepContext,
+    StepResult,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Validator,
+    Verdict,
+    Violation,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: JSON longer than this many bytes is kept as a blob and referred to by its hash.
+INLINE_BYTES = 2048
+#: After this many calls in a row that the budget refused, the episode ends.
+MAX_REFUSALS = 3
+
+
+class Sink(Protocol):
+    """Where an episode's record goes."""
+
+    def event(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Append an event. ValueError or TypeError if the fields aren't JSON."""
+        ...
+
+    def blob(self, data: bytes) -> str:
+        """Keep bytes and return their SHA-256."""
+        ...
+
+    def flush(self) -> None:
+        """Make sure that everything so far reaches the record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoopExecutor:
+    """An executor in the loop and what identifies its evidence."""
+
+    id: str
+    version: str
+    constants_sha256: str
+    executor: Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The protocol of a suite, as far as the walk needs it."""
+
+    limits: Mapping[str, float]
+    validators: Sequence[Validator]
+    executors: Sequence[LoopExecutor]
+    pictures: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an episode's play ended; `detail` names the limit or tells the error."""
+
+    reason: EndReason
+    detail: str
+    counters: Mapping[str, float]
+
+
+class _Ended(Exception):  # noqa: N818 - not an error: it unwinds the walk
+    def __init__(self, reason: EndReason, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+def play(
+    key: EpisodeKey, task: Task, seed: int, environment: Environment, agent: Agent, rules: Rules, sink: Sink
+) -> End:
+    """Play one episode to its end and leave its record in `sink`."""
+    return _Walk(key, task, seed, environment, agent, rules, sink).play()
+
+
+class _Walk:
+    def __init__(
+        self,
+        key: EpisodeKey,
+        task: Task,
+        seed: int,
+        environment: Environment,
+        agent: Agent,
+        rules: Rules,
+        sink: Sink,
+    ) -> None:
+        self.key, self.task, self.seed = key, task, seed
+        self.environment, self.agent, self.rules, self.sink = environment, agent, rules, sink
+        self.counters: Counter[str] = Counter(calls=0, tool_calls=0, executions=0)
+        self.tools: dict[str, Tool] = {}
+        self.refusals = 0
+        self.started = time.perf_counter()
+
+    def play(self) -> End:
+        self.sink.event("episode_start", {"key": self.key.as_dict(), "seed": self.seed})
+        try:
+            end = self._rounds()
+        except _Ended as ended:
+            end = End(ended.reason, ended.detail, dict(self.counters))
+        fields: dict[str, Any] = {"reason": end.reason.value}
+        if end.detail:
+            fields["detail"] = end.detail
+        fields |= {"counters": dict(end.counters), "seconds": self._seconds(self.started)}
+        self.sink.event("episode_end", fields)
+        self.sink.flush()
+        return end
+
+    def _rounds(self) -> End:
+        environment = self.environment
+        observation = self._guard(EndReason.ENVIRONMENT_ERROR, environment.reset, self.task, self.seed)
+        tools = self._guard(EndReason.ENVIRONMENT_ERROR, environment.tools)
+        self.tools = {tool.name: tool for tool in tools}
+        self._record_observation(observation)
+        self._guard(EndReason.AGENT_ERROR, self.agent.start, tools, self.seed)
+        while not observation.done:
+            self._check_limits()
+            observation = self._turn(observation)
+        raise _Ended(EndReason.DONE)
+
+    def _turn(self, observation: Observation) -> Observation:
+        reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
+        if isinstance(reply, Stop) or not reply.calls:
+            reason = reply.reason if isinstance(reply, Stop) else "no call in the reply"
+            raise _Ended(EndReason.AGENT_STOPPED, reason)
+        self.counters["calls"] += 1
+        seen: list[Observation] = []
+        for call in reply.calls:
+            seen.append(self._call(call, reply))
+            if seen[-1].done:
+                break
+        return seen[0] if len(seen) == 1 else _combined(seen)
+
+    def _call(self, call: ToolCall, reply: Reply) -> Observation:
+        fields: dict[str, Any] = {
+            "turn": self.counters["calls"],
+            "tool": call.name,
+            "arguments": self._compact(dict(call.arguments)),
+        }
+        if reply.note is not None:
+            fields["note"] = self._compact(dict(reply.note))
+        self._event(EndReason.AGENT_ERROR, "action", fields)
+        self.sink.flush()
+        tool = self.tools.get(call.name)
+        budget = self._over_budget(tool) if tool is not None else None
+        refused = self._refusal(call, tool, budget)
+        self.counters["tool_calls"] += 1
+        if tool is not None and budget is None:
+            self.counters.update(f"meter:{meter}" for meter in tool.meters)
+        if refused is not None:
+            result = refused
+        else:
+            step = self.environment.step
+            result = self._guard(EndReason.ENVIRONMENT_ERROR, step, call, self._context())
+        return self._settle(result)
+
+    def _settle(self, result: StepResult) -> Observation:
+        """Record what a call did and put its candidate, if there is one, to the test."""
+        state = self._guard(EndReason.ENVIRONMENT_ERROR, self.environment.state)
+        fields: dict[str, Any] = {"ok": result.ok, "state": self._state_hash(state)}
+        if not result.ok:
+            self.counters["errors"] += 1
+        candidate = result.candidate
+        if candidate is not None:
+            fields["candidate"] = self._record_candidate(candidate)
+        if candidate is None and not result.violations:
+            fields |= self._observation_fields(result.observation)
+        self._event(EndReason.ENVIRONMENT_ERROR, "result", fields)
+        if candidate is None and not result.violations:
+            result.observation.done = result.observation.done or result.done
+            return result.observation
+        verdict, execution = self._test(candidate, result.violations)
+        observation = self._guard(EndReason.ENVIRONMENT_ERROR, self.environment.feedback, verdict, execution)
+        observation.done = observation.done or result.done
+        self._record_observation(observation)
+        return observation
+
+    def _test(
+        self, candidate: Candidate | None, violations: tuple[Violation, ...]
+    ) -> tuple[Verdict, Execution | None]:
+        found = list(violations)
+        if candidate is not None:
+            for validator in self.rules.validators:
+                found += self._guard(EndReason.VALIDATOR_ERROR, validator.validate, self.task, candidate)
+        verdict = Verdict(tuple(found))
+        if found:
+            listed = [_violation_fields(v) for v in found]
+            self._event(
+                EndReason.VALIDATOR_ERROR, "violation", {"valid": verdict.valid, "violations": listed}
+            )
+        if candidate is None or not verdict.valid or not self.rules.executors:
+            return verdict, None
+        executions = [self._execute(executor, candidate) for executor in self.rules.executors]
+        return verdict, executions[0]
+
+    def _execute(self, loop: LoopExecutor, candidate: Candidate) -> Execution:
+        self.sink.flush()
+        started = time.perf_counter()
+        execution = self._guard(
+            EndReason.EXECUTOR_ERROR,
+            lambda: loop.executor.execute(self.task, candidate, pictures=self.rules.pictures),
+        )
+        self.counters["executions"] += 1
+        fields = execution_fields(loop, candidate, execution, self.sink)
+        fields["seconds"] = self._seconds(started)
+        self._event(EndReason.EXECUTOR_ERROR, "execution", fields)
+        return execution
+
+    # budgets
+
+    def _context(self) -> StepContext:
+        left = {name: max(0.0, limit - self._spent(name)) for name, limit in self.rules.limits.items()}
+        return StepContext(left, dict(self.counters))
+
+    def _spent(self, name: str) -> float:
+        return time.perf_counter() - self.started if name == "seconds" else self.counters[name]
+
+    def _check_limits(self) -> None:
+        """End the episode when a counter that no tool can do without has reached its limit."""
+        for name, limit in self.rules.limits.items():
+            if name.startswith("meter:"):
+                continue
+            if name == "tool_calls" and any(tool.past_budget for tool in self.tools.values()):
+                continue
+            if self._spent(name) >= limit:
+                observed = "" if name == "seconds" else f", observed {self._spent(name):g}"
+                raise _Ended(EndReason.LIMIT, f"{name}: limit {limit:g}{observed}")
+
+    def _over_budget(self, tool: Tool) -> str | None:
+        """The name of the budget that refuses this tool, if one does."""
+        limits = self.rules.limits
+        if not tool.past_budget and self.counters["tool_calls"] >= limits.get("tool_calls", float("inf")):
+            return "tool_calls"
+        for meter in tool.meters:
+            if self.counters[f"meter:{meter}"] >= limits.get(f"meter:{meter}", float("inf")):
+                return f"meter:{meter}"
+        return None
+
+    def _refusal(self, call: ToolCall, tool: Tool | None, budget: str | None) -> StepResult | None:
+        """An error result for calls that never reach the environment."""
+        if tool is None:
+            from evalkit.errors import did_you_mean
+
+            names = did_you_mean(call.name, self.tools) or sorted(self.tools)
+            return _error("unknown_tool", f"there is no tool {call.name!r}; try {', '.join(names)}")
+        if budget is not None:
+            self.refusals += 1
+            if self.refusals > MAX_REFUSALS:
+                raise _Ended(EndReason.LIMIT, f"{budget}: {MAX_REFUSALS} refused calls in a row")
+            return _error("over_budget", f"the budget of {budget} ({self.rules.limits[budget]:g}) is used up")
+        self.refusals = 0
+        return _argument_error(tool, call)
+
+    # the record
+
+    def _event(self, culprit: EndReason, kind: str, fields: Mapping[str, Any]) -> None:
+        """Append an event; what isn't JSON in it is the culprit's mistake."""
+        self._guard(culprit, self.sink.event, kind, fields)
+
+    def _record_observation(self, observation: Observation) -> None:
+        fields = self._guard(EndReason.ENVIRONMENT_ERROR, self._observation_fields, observation)
+        self._event(EndReason.ENVIRONMENT_ERROR, "observation", fields)
+
+    def _observation_fields(self, observation: Observation) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        if observation.text:
+            fields["text"] = self._compact(observation.text)
+        if observation.data:
+            fields["data"] = self._compact(dict(observation.data))
+        if observation.images:
+            fields["images"] = [
+                {"name": image.name, "blob": self.sink.blob(image.data()) if self.rules.pictures else None}
+                for image in observation.images
+            ]
+        return fields
+
+    def _record_candidate(self, candidate: Candidate) -> dict[str, Any]:
+        def fields() -> dict[str, Any]:
+            found: dict[str, Any] = {
+                "sha256": candidate.sha256,
+                "data": self._compact(dict(candidate.data)),
+            }
+            if candidate.files:
+                found["files"] = {f.name: self.sink.blob(f.data) for f in candidate.files}
+            return found
+
+        return self._guard(EndReason.ENVIRONMENT_ERROR, fields)
+
+    def _state_hash(self, state: Mapping[str, Any]) -> str:
+        return self._guard(EndReason.ENVIRONMENT_ERROR, sha256_of, state)
+
+    def _compact(self, value: Any) -> Any:
+        return compact(value, self.sink)
+
+    @staticmethod
+    def _seconds(since: float) -> float:
+        return round(time.perf_counter() - since, 6)
+
+    @staticmethod
+    def _guard(culprit: EndReason, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call code that isn't the core's; what it raises ends the episode and names the culprit."""
+        try:
+            return function(*args, **kwargs)
+        except (_Ended, MemoryError):
+            raise
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+            raise _Ended(culprit, message[:2000]) from error
+
+
+def compact(value: Any, sink: Sink) -> Any:
+    """The value itself, or a reference to a blob if it is long."""
+    if isinstance(value, str) and len(value) <= INLINE_BYTES // 6:
+        return value
+    encoded = canonical_json(value)
+    if len(encoded) <= INLINE_BYTES:
+        return value
+    return {"blob": sink.blob(encoded), "size": len(encoded), "media_type": "application/json"}
+
+
+def execution_fields(
+    loop: LoopExecutor, candidate: Candidate, execution: Execution, sink: Sink
+) -> dict[str, Any]:
+    """An execution as the fields of its event; the key is (candidate, id, version, constants)."""
+    fields: dict[str, Any] = {
+        "executor": loop.id,
+        "version": loop.version,
+        "constants_sha256": loop.constants_sha256,
+        "candidate_sha256": candidate.sha256,
+        "success": execution.success,
+        "data": compact(dict(execution.data), sink),
+    }
+    if execution.artifacts:
+        fields["artifacts"] = [
+            {"name": a.name, "blob": sink.blob(a.data), "media_type": a.media_type}
+            for a in execution.artifacts
+        ]
+    return fields
+
+
+def _violation_fields(violation: Violation) -> dict[str, Any]:
+    fields = asdict(violation)
+    fields["ids"] = list(violation.ids)
+    return {k: v for k, v in fields.items() if v not in (None, [], False)}
+
+
+def _combined(seen: list[Observation]) -> Observation:
+    """What the agent sees after several calls in one reply: each result in order."""
+    results = [{"text": o.text, "data": dict(o.data)} for o in seen]
+    images = tuple(image for o in seen for image in o.images)
+    return Observation(data={"results": results}, images=images, done=seen[-1].done)
+
+
+def _error(code: str, message: str) -> StepResult:
+    return StepResult(Observation(data={"ok": False, "code": code, "message": message}), ok=False)
+
+
+def _argument_error(tool: Tool, call: ToolCall) -> StepResult | None:
+    """An error result if the arguments don't fit the tool's model."""
+    if tool.arguments is None:
+        if call.arguments:
+            return _error("arguments", f"{tool.name} takes no arguments")
+        return None
+    from pydantic import ValidationError
+
+    try:
+        tool.arguments.model_validate(dict(call.arguments))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "arguments"
+        return _error("arguments", f"{tool.name}: {where}: {first['msg']}")
+    return None
