@@ -1,7 +1,7 @@
 """`scripted:FILE` plays the calls written in a file, one after the other.
 
 The file is JSON or JSON lines: each entry is `{"tool": name, "arguments": {…}}`, or a list of entries
-for calls made in one reply.
+for calls made in one reply. An object maps task ids to such lists, with `"*"` for all other tasks.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ class ScriptedAgent:
         """`argument` is the path of the script; UsageError if it can't be read."""
         if not argument:
             raise UsageError("agent 'scripted' needs a file: --agent scripted:FILE")
-        self._replies = read_script(Path(argument))
+        self._scripts = read_scripts(Path(argument))
+        self._replies = self._scripts.get("*", [])
         self._next = 0
+
+    def use_task(self, task: str) -> None:
+        """Take up the script of a task; the core calls this, since observations don't name tasks."""
+        self._replies = self._scripts.get(task, self._scripts.get("*", []))
 
     def start(self, tools: Sequence[Tool], seed: int) -> None:
         """Begin at the first reply."""
@@ -37,17 +42,23 @@ class ScriptedAgent:
         return self._replies[self._next - 1]
 
 
-def read_script(path: Path) -> list[Reply]:
-    """The replies of a script file; UsageError names the entry that is wrong."""
+def read_scripts(path: Path) -> dict[str, list[Reply]]:
+    """Task id (or `*`) → replies; UsageError names the entry that is wrong."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"can't read the script {path}: {error}") from error
     try:
-        entries = json.loads(text)
+        content = json.loads(text)
     except ValueError:
-        entries = _json_lines(path, text)
-    if isinstance(entries, dict) and "tool" in entries:
+        content = _json_lines(path, text)
+    if isinstance(content, dict) and "tool" not in content:
+        return {task: _replies(path, entries) for task, entries in content.items()}
+    return {"*": _replies(path, content)}
+
+
+def _replies(path: Path, entries: Any) -> list[Reply]:
+    if isinstance(entries, dict):
         entries = [entries]
     if not isinstance(entries, list):
         raise UsageError(f"{path}: a script is a list of calls {{'tool': …, 'arguments': {{…}}}}")
