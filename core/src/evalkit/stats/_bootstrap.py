@@ -115,7 +115,7 @@ def paired_bootstrap(
         return PairedDifference(difference, Interval(None, None, method), None, len(keys), len(sums))
     means = _resampled_means(sums, sizes, draws, seed)
     means[np.abs(means) <= _TIE * max(map(abs, differences))] = 0.0
-    rarer_side = min(np.count_nonzero(means <= 0.0), np.count_nonzero(means >= 0.0))
+    rarer_side = int(min(np.count_nonzero(means <= 0.0), np.count_nonzero(means >= 0.0)))
     p_value = min(1.0, 2.0 * (rarer_side + 1) / (draws + 1))
     return PairedDifference(
         difference, _percentiles(means, confidence, method), p_value, len(keys), len(sums)

@@ -95,8 +95,9 @@ def fit(wins: Floats, prior: float, held: Sequence[int], strengths: Floats) -> F
 
     Newton's step d is shortened to log(1 + s) / s, with s = max d − min d, which makes every step of a
     logistic likelihood an improvement without a line search (Sun and Tran-Dinh 2019, generalized
-    self-concordant functions), and goes to the full step as s goes to 0. Where the maximum isn't finite or unique the result means
-    nothing: `require_finite_maximum` comes first when `prior` is 0. Raises ValueError on a negative prior.
+    self-concordant functions), and goes to the full step as s goes to 0. With `prior` 0, call
+    `require_finite_maximum` first: without a finite, unique maximum the result means nothing. Raises
+    ValueError on a negative prior.
     """
     if not (np.isfinite(prior) and prior >= 0.0):
         raise ValueError(f"the prior must be 0 or positive, not {prior}")
