@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 from evalkit_polybridge.graph import Level, LevelMeta
@@ -135,8 +136,7 @@ def _steepest_grade(recipe: Recipe) -> float:
     """Largest |rise ÷ run| of the straight lines from ground to ground and over a rock above the line."""
     landings = [0.0, *(recipe.surface_y_m for _ in recipe.platform_widths_m), recipe.dy_m]
     grades = [
-        abs(right - left) / gap
-        for left, right, gap in zip(landings, landings[1:], recipe.gaps_m, strict=False)
+        abs(right - left) / gap for (left, right), gap in zip(pairwise(landings), recipe.gaps_m, strict=True)
     ]
     return max(*grades, _hump_grade(recipe.rock, recipe.span_m))
 
