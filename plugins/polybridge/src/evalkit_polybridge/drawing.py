@@ -112,7 +112,7 @@ def extent(level: Level, bridge: Bridge) -> tuple[float, float, float, float]:
     nodes = (*level.anchors, *bridge.nodes)
     left = min(rear_start - 1.2, *(node.x - 1 for node in nodes))
     right = max(level.span_m + 4.5, *(node.x + 1 for node in nodes))
-    bottom = min(BANK_FLOOR_Y_M, *(node.y - 1 for node in nodes))
+    bottom = min(BANK_FLOOR_Y_M - 0.5, *(node.y - 1 for node in nodes))
     tops = [3.0, level.dy_m + 3, *(node.y + 1.2 for node in nodes)]
     tops += [platform.surface_y + 3 for platform in level.platforms]
     tops += [y + 0.3 for region in level.regions for _, y in region.vertices]
@@ -212,7 +212,9 @@ def _water(draw: ImageDraw.ImageDraw, level: Level, view: View) -> None:
 
 
 def _ground(draw: ImageDraw.ImageDraw, level: Level, view: View) -> None:
-    """Banks and platforms, filled, with the drivable surface as a green line."""
+    """Banks, platforms and the river's bed, filled, with the drivable surface as a green line."""
+    bed_left, bed_top = view.pixel(0.0, BANK_FLOOR_Y_M)
+    draw.rectangle((bed_left, bed_top, view.pixel(level.span_m, 0.0)[0], view.height_px), GROUND_LINE)
     edge_px = round(0.08 * view.px_per_m)
     surface_px = max(2 * SUPERSAMPLE, round(0.14 * view.px_per_m))
     outlines = level.outlines()
@@ -223,7 +225,7 @@ def _ground(draw: ImageDraw.ImageDraw, level: Level, view: View) -> None:
         elif index == len(outlines) - 1:
             corners = [(points[0][0], view.height_px), *points, (points[-1][0], view.height_px)]
         else:
-            corners = points
+            corners = [*points, points[0]]
         draw.polygon(corners, GROUND)
         draw.line(corners, GROUND_LINE, edge_px, joint="curve")
         for (x1, y1), (x2, y2) in pairwise(points):
@@ -301,12 +303,17 @@ def _shifted(view: View, ends: tuple[Point, Point], aside_px: float) -> tuple[fl
     return (x1 + dx, y1 + dy, x2 + dx, y2 + dy)
 
 
+def anchor_radius_px(view: View) -> float:
+    """Radius of an anchor's disc on a supersampled `view`, in that view's pixels."""
+    return min(max(4.5 * SUPERSAMPLE, 0.2 * view.px_per_m), 8.0 * SUPERSAMPLE)
+
+
 def paint_joints(draw: ImageDraw.ImageDraw, view: View, joints: Iterable[tuple[float, float, bool]]) -> None:
     """Paint joints given as (x, y, anchored): small white discs, anchors larger and yellow."""
     for x, y, anchored in joints:
         centre_x, centre_y = view.pixel(x, y)
         if anchored:
-            radius = max(4.5 * SUPERSAMPLE, 0.2 * view.px_per_m)
+            radius = anchor_radius_px(view)
             _disc(draw, centre_x, centre_y, radius, INK)
             _disc(draw, centre_x, centre_y, radius * 0.74, ANCHOR)
         else:

@@ -92,6 +92,14 @@ def _sampled(view: View, segments: Sequence[drawing.Segment]) -> NDArray[np.floa
     return points.reshape(-1, 2)
 
 
+#: Directions in which a label may stand off its point, in order of preference; y down.
+_AROUND = ((0, -1), (0, 1), (-0.8, 0.8), (0.8, 0.8), (-0.8, -0.8), (0.8, -0.8), (-1, 0), (1, 0))
+#: What it costs to cover another label; covering one sampled point of a member costs 1.
+_COLLISION = 1000.0
+#: Distance that labels keep from a member's axis.
+_MEMBER_PX = 3
+
+
 @dataclass(slots=True)
 class Labels:
     """Places texts on an image so that they keep clear of each other and, if possible, of the members.
@@ -116,23 +124,10 @@ class Labels:
         """
         _, _, width, height = _box((0.0, 0.0), text, size_px)
         dx, dy = width + reach_px, height + reach_px
-        places = [
-            (at[0] + sx * dx * far, at[1] + sy * dy * far)
-            for far in (1.0, 1.7)
-            for sx, sy in (
-                (0, -1),
-                (-0.8, 0.8),
-                (0.8, 0.8),
-                (0, 1),
-                (-0.8, -0.8),
-                (0.8, -0.8),
-                (-1, 0),
-                (1, 0),
-            )
-        ]
+        places = [(at[0] + sx * dx * far, at[1] + sy * dy * far) for far in (1.0, 1.7) for sx, sy in _AROUND]
         costs = [self._cost(_box(place, text, size_px)) for place in places]
-        best = min(range(len(places)), key=lambda i: (costs[i], i))
-        return places[best], costs[best] < _COLLISION
+        cheapest = min(costs)
+        return places[costs.index(cheapest)], cheapest < _COLLISION
 
     def _cost(self, box: Box) -> float:
         left, top, right, bottom = box
@@ -140,11 +135,13 @@ class Labels:
         outside = outside or bottom > self.size[1] - drawing.RULER_BOTTOM_PX
         overlaps = sum(1 for a in self.taken if a[0] < right and left < a[2] and a[1] < bottom and top < a[3])
         x, y = self.members[:, 0], self.members[:, 1]
-        crossed = np.count_nonzero((x > left) & (x < right) & (y > top) & (y < bottom))
+        crossed = np.count_nonzero(
+            (x > left - _MEMBER_PX)
+            & (x < right + _MEMBER_PX)
+            & (y > top - _MEMBER_PX)
+            & (y < bottom + _MEMBER_PX)
+        )
         return _COLLISION * (overlaps + outside) + int(crossed)
-
-
-_COLLISION = 1000.0
 
 
 def _box(at: Point, text: str, size_px: int) -> Box:
@@ -168,22 +165,29 @@ def _name_places(labels: Labels, level: Level, view: View) -> None:
 def region_names(regions: Sequence[Region]) -> list[tuple[Point, str]]:
     """Where (metres) to write what about the regions; two triangles with a common side get one text."""
     named: list[tuple[Point, str]] = []
-    paired: set[int] = set()
-    for index, region in enumerate(regions):
-        if index in paired:
-            continue
-        centre = _mean(region.vertices)
-        for other in range(index + 1, len(regions)):
-            shared = [v for v in region.vertices if v in regions[other].vertices]
-            alike = (region.type, region.applies_to) == (regions[other].type, regions[other].applies_to)
-            if alike and len(shared) == 2 and other not in paired:
-                paired.add(other)
-                centre = _mean(shared)
-                break
-        only = ", ".join(MATERIALS[m].name for m in region.applies_to if m in MATERIALS)
-        everything = not region.applies_to or set(region.applies_to) >= set(MATERIALS)
-        named.append((centre, f"forbidden: {region.type}" + ("" if everything else f" (for {only})")))
+    rest = list(regions)
+    while rest:
+        region = rest.pop(0)
+        twin = next((other for other in rest if _are_halves(region, other)), None)
+        if twin is None:
+            centre = _mean(region.vertices)
+        else:
+            rest.remove(twin)
+            centre = _mean([vertex for vertex in region.vertices if vertex in twin.vertices])
+        named.append((centre, f"forbidden: {region.type}{_only_for(region)}"))
     return named
+
+
+def _are_halves(first: Region, second: Region) -> bool:
+    """Whether two triangles of the same kind meet in a common side."""
+    alike = first.type == second.type and set(first.applies_to) == set(second.applies_to)
+    return alike and sum(vertex in second.vertices for vertex in first.vertices) == 2
+
+
+def _only_for(region: Region) -> str:
+    if not region.applies_to or set(region.applies_to) >= set(MATERIALS):
+        return ""
+    return f" for {', '.join(MATERIALS[number].name for number in sorted(region.applies_to))}"
 
 
 def _mean(points: Sequence[Point]) -> Point:
@@ -200,15 +204,16 @@ def _name_vehicles(labels: Labels, level: Level, view: View, starts: list[tuple[
 
 def _name_nodes(labels: Labels, bridge: Bridge, view: View) -> None:
     """Ids of anchors always, on yellow; ids of other nodes where they hide nothing."""
+    anchor_px = drawing.anchor_radius_px(view.enlarged(drawing.SUPERSAMPLE)) / drawing.SUPERSAMPLE
     nodes = sorted(bridge.node_by_id().values(), key=lambda node: node.id)
     pixels = {node.id: view.pixel(node.x, node.y) for node in nodes}
     for node in nodes:
         x, y = pixels[node.id]
-        radius = 7 if node.fixed else 3
+        radius = anchor_px if node.fixed else 3.0
         labels.taken.append((x - radius, y - radius, x + radius, y + radius))
     for node in nodes:
         if node.fixed:
-            at, _ = labels.choose(pixels[node.id], str(node.id), 16, reach_px=8)
+            at, _ = labels.choose(pixels[node.id], str(node.id), 16, reach_px=anchor_px + 2)
             _plate(labels, at, str(node.id))
     for node in nodes:
         if not node.fixed:

@@ -16,8 +16,8 @@ from evalkit_polybridge.drawing import FORBIDDEN, INK, PAPER, Segment
 from evalkit_polybridge.graph import Bridge, Level, Point
 
 FRAME_SIZE = (640, 360)
-_GAP_PX = 4
-_CAPTION_PX = 24
+GAP_PX = 4
+CAPTION_PX = 24
 
 #: How much of a broken member's length stays attached to each of its joints.
 _STUMP = 0.36
@@ -117,14 +117,14 @@ def contact_sheet(
     indices = select(len(frames), count)
     columns = min(2, len(indices))
     rows = math.ceil(len(indices) / columns)
-    cell_width, cell_height = FRAME_SIZE[0] + _GAP_PX, FRAME_SIZE[1] + _CAPTION_PX + _GAP_PX
-    sheet = Image.new("RGB", (columns * cell_width - _GAP_PX, rows * cell_height - _GAP_PX), INK)
+    cell_width, cell_height = FRAME_SIZE[0] + GAP_PX, FRAME_SIZE[1] + CAPTION_PX + GAP_PX
+    sheet = Image.new("RGB", (columns * cell_width - GAP_PX, rows * cell_height - GAP_PX), INK)
     draw = ImageDraw.Draw(sheet)
     for place, index in enumerate(indices):
         left, top = place % columns * cell_width, place // columns * cell_height
         caption = f"frame {index} of 0...{len(frames) - 1}   t = {frames[index].t_s:.2f} s"
-        draw.text((left + 8, top + _CAPTION_PX / 2), caption, PAPER, drawing.font(15), anchor="lm")
-        sheet.paste(frame_image(level, bridge, frames[index]), (left, top + _CAPTION_PX))
+        draw.text((left + 8, top + CAPTION_PX / 2), caption, PAPER, drawing.font(15), anchor="lm")
+        sheet.paste(frame_image(level, bridge, frames[index]), (left, top + CAPTION_PX))
     return drawing.png(sheet)
 
 
