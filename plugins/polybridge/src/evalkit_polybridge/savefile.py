@@ -90,7 +90,7 @@ def to_document(bridge: Bridge, display_name: str) -> dict[str, Any]:
 
 
 def from_document(document: Any) -> tuple[Bridge, str]:
-    """Bridge and display name of a decoded save; raises `SaveFileError` where it lacks or garbles something."""
+    """Bridge and display name of a decoded save; raises `SaveFileError` where it isn't one."""
     name = _field(document, "the save", "DisplayName", str)
     nodes: list[Node] = []
     edges: list[Edge] = []
@@ -211,6 +211,10 @@ def _inflated(compressed: bytes) -> bytes:
         raise SaveFileError(f"the save is not zlib data ({error}): it is damaged") from None
     if len(data) > MAX_SAVE_BYTES:
         raise SaveFileError(f"the save inflates to more than {MAX_SAVE_BYTES} bytes: refused")
+    if inflater.unused_data:
+        raise SaveFileError(
+            f"{len(inflater.unused_data)} bytes follow the save's zlib data: pass the payload alone"
+        )
     if not inflater.eof:
         raise SaveFileError(f"the save breaks off after {len(compressed)} compressed bytes: it is damaged")
     return data
@@ -218,15 +222,13 @@ def _inflated(compressed: bytes) -> bytes:
 
 def _first_save(text: str) -> tuple[int, int]:
     """Where the first string of the top level's `saveFiles` begins and ends in a layout known to have one."""
+    tokens = list(_TOKEN.finditer(text))
     depth = 0
-    tokens = _TOKEN.finditer(text)
-    for token in tokens:
+    for index, token in enumerate(tokens):
         if token[0] in "[{":
             depth += 1
         elif token[0] in "]}":
             depth -= 1
-        elif depth == 1 and token[0] != ":" and json.loads(token[0]) == "saveFiles":
-            colon, _bracket, save = next(tokens), next(tokens), next(tokens)
-            if colon[0] == ":":
-                return save.span()
+        elif depth == 1 and tokens[index + 1][0] == ":" and json.loads(token[0]) == "saveFiles":
+            return tokens[index + 3].span()  # after the colon and the opening bracket
     raise SaveFileError("the layout has no saveFiles at its top level")
