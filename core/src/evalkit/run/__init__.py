@@ -1,0 +1,1 @@
+"""Playing and scoring runs: plan, pool of workers, runner, scoring."""

@@ -1,0 +1,208 @@
+"""What a run will play, decided before anything runs, and the manifest that freezes it."""
+
+from __future__ import annotations
+
+import datetime
+import fnmatch
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
+from typing import TYPE_CHECKING, Any
+
+from evalkit.canonical import sha256_of
+from evalkit.errors import NothingSelectedError, PluginError, UnknownNameError, UsageError
+from evalkit.plugins import Plugins, resolve
+from evalkit.run.assemble import Assembly, find_agent
+from evalkit.run.worker import AgentChoice, EpisodeJob, PlaySetup
+from evalkit.store import RECORD_VERSION
+from evalkit.types import EpisodeKey, Task
+
+if TYPE_CHECKING:
+    from evalkit.registry import Suite
+
+RECORDED_PACKAGES = ("evalkit-core", "numpy", "numba", "llvmlite", "pydantic", "pluggy", "pebble", "Pillow")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of a suite's tasks to play; `span` is a slice, `keyword` a pattern, `ids` exact names."""
+
+    span: slice = slice(None)
+    keyword: str | None = None
+    ids: tuple[str, ...] = ()
+
+    def apply(self, tasks: Sequence[Task], suite: str) -> list[Task]:
+        """The selected tasks, in order; UnknownNameError for an id that isn't there."""
+        known = {task.id: task for task in tasks}
+        for name in self.ids:
+            if name not in known:
+                raise UnknownNameError("task", name, known, f"`evalkit ls tasks --suite {suite}` lists them")
+        chosen = [task for task in tasks if not self.ids or task.id in self.ids]
+        if self.keyword:
+            pattern = self.keyword.lower()
+            pattern = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+            chosen = [task for task in chosen if fnmatch.fnmatch(task.id.lower(), pattern)]
+        chosen = chosen[self.span]
+        if not chosen:
+            raise NothingSelectedError(f"no task of {suite} is selected ({len(tasks)} exist)")
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before it starts."""
+
+    suite: Suite
+    setup: PlaySetup
+    tasks: tuple[Task, ...]
+    all_tasks: int
+    epochs: int
+    seed: int
+
+    def jobs(self) -> list[EpisodeJob]:
+        """Every episode, numbered in the order of the index."""
+        keys = [
+            (EpisodeKey(agent.id, task.id, self.suite.condition, epoch), task)
+            for epoch in range(1, self.epochs + 1)
+            for task in self.tasks
+            for agent in self.setup.agents
+        ]
+        return [EpisodeJob(n, key, task, key.seed(self.seed)) for n, (key, task) in enumerate(keys)]
+
+
+def load_tasks(plugins: Plugins, suite: Suite) -> list[Task]:
+    """All tasks of a suite; PluginError if the benchmark's loader misbehaves."""
+    return load_benchmark_tasks(plugins, suite.benchmark, suite.tasks, suite.settings)
+
+
+def load_benchmark_tasks(plugins: Plugins, benchmark: str, block: Any, settings: Any) -> list[Task]:
+    """The tasks of a benchmark for a suite's `tasks` block and settings."""
+    plugins.require(benchmark)
+    spec = plugins.benchmarks()[benchmark]
+    plugin = plugins.origin(spec).plugin
+    tasks = list(resolve(spec.tasks, plugin)(block, settings))
+    seen: set[str] = set()
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise PluginError(plugin, f"{spec.tasks} gave {type(task).__name__} instead of a Task")
+        if task.id in seen:
+            raise PluginError(plugin, f"{spec.tasks} gave two tasks with the id {task.id!r}")
+        seen.add(task.id)
+    return tasks
+
+
+def make_plan(
+    plugins: Plugins,
+    suite: Suite,
+    agents: Sequence[str],
+    selection: Selection,
+    *,
+    epochs: int = 1,
+    seed: int = 0,
+    pictures: bool = False,
+) -> Plan:
+    """Decide what to play; every name is checked here, before episode 1."""
+    names = list(dict.fromkeys(agents or ([suite.agent] if suite.agent else [])))
+    if not names:
+        raise UsageError(f"{suite.name} has no default agent; name one with --agent")
+    for name in names:
+        find_agent(plugins, suite.benchmark, name.partition(":")[0])
+    setup = PlaySetup(
+        benchmark=suite.benchmark,
+        variant=suite.variant,
+        settings=dict(suite.settings),
+        limits=dict(suite.limits),
+        validators=tuple(suite.validators),
+        executors=tuple(suite.executors),
+        agents=tuple(_choice(name) for name in names),
+        pictures=pictures,
+    )
+    tasks = load_tasks(plugins, suite)
+    chosen = selection.apply(tasks, suite.name)
+    return Plan(suite, setup, tuple(chosen), len(tasks), epochs, seed)
+
+
+def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
+    """The frozen configuration of a run; the assembly proves that everything can be built."""
+    suite = plan.suite
+    assembly = Assembly(plan.setup, plugins)
+    for agent in plan.setup.agents:
+        assembly.agent(agent.id)
+    return {
+        "record_version": RECORD_VERSION,
+        "run": name,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "suite": {
+            "name": suite.name,
+            "version": suite.version,
+            "title": suite.title,
+            "origin": suite.origin,
+            "notices": list(suite.notices),
+        },
+        "protocol": suite.protocol(),
+        "protocol_hash": suite.protocol_hash,
+        "condition": suite.condition,
+        "agents": [_agent_entry(plugins, suite.benchmark, choice) for choice in plan.setup.agents],
+        "tasks": [task.id for task in plan.tasks],
+        "tasks_sha256": sha256_of([[t.id, dict(t.inputs), dict(t.hidden)] for t in plan.tasks]),
+        "all_tasks": plan.all_tasks,
+        "epochs": plan.epochs,
+        "seed": plan.seed,
+        "pictures": plan.setup.pictures,
+        "executors": {
+            e.id: {
+                "version": e.version,
+                "constants_sha256": e.constants_sha256,
+                "constants": dict(e.executor.constants()),
+            }
+            for e in assembly.executors
+        },
+        "versions": _versions(plugins, suite.benchmark),
+        "platform": {
+            "python": platform.python_version(),
+            "implementation": sys.implementation.name,
+            "system": platform.system(),
+            "machine": platform.machine(),
+        },
+        "order_dependent": "seconds" in suite.limits,
+    }
+
+
+def run_name(suite: str) -> str:
+    """A name that sorts by time: `20260131-101500-polybridge.strict-3f2a`."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{suite}-{os.urandom(2).hex()}"
+
+
+def _choice(text: str) -> AgentChoice:
+    name, _, argument = text.partition(":")
+    return AgentChoice(text, name, argument)
+
+
+def _agent_entry(plugins: Plugins, benchmark: str, choice: AgentChoice) -> dict[str, Any]:
+    spec = find_agent(plugins, benchmark, choice.name)
+    return {
+        "id": choice.id,
+        "name": choice.name,
+        "argument": choice.argument,
+        "version": spec.version,
+        "plugin": plugins.origin(spec).plugin,
+    }
+
+
+def _versions(plugins: Plugins, benchmark: str) -> dict[str, str]:
+    spec = plugins.benchmarks()[benchmark]
+    names = [*RECORDED_PACKAGES, plugins.origin(spec).distribution]
+    return {name: _version(name) for name in dict.fromkeys(names) if name}
+
+
+def _version(name: str) -> str:
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return "not installed"
+    direct = distribution(name).read_text("direct_url.json") or ""
+    return f"{found} (editable)" if '"editable": true' in direct else found

@@ -1,0 +1,138 @@
+"""Scores from records: never plays, never executes, never judges; the same records give the same bytes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalkit.errors import END_POLICIES, EndReason, RecordError, UnknownNameError
+from evalkit.hookspecs import MetricSpec
+from evalkit.plugins import Plugins, resolve
+from evalkit.run.plan import load_benchmark_tasks
+from evalkit.store.reader import RunReader
+from evalkit.types import Episode, EpisodeKey, Score, Task
+
+_log = logging.getLogger("evalkit")
+
+
+@dataclass(slots=True)
+class RunScores:
+    """Every score of a run: per metric and episode, and per run-wide metric and agent."""
+
+    specs: dict[str, MetricSpec]
+    tasks: dict[str, Task]
+    episode_scores: dict[str, dict[EpisodeKey, Score]] = field(default_factory=dict)
+    run_scores: dict[str, dict[str, Score]] = field(default_factory=dict)
+    unscored: dict[EpisodeKey, str] = field(default_factory=dict)
+
+
+def score_run(reader: RunReader, plugins: Plugins, metrics: Iterable[str] | None = None) -> RunScores:
+    """Score a run from its record.
+
+    `metrics` defaults to those of the run's protocol. A metric that raises leaves the episode `unscored`.
+    """
+    protocol = reader.manifest["protocol"]
+    benchmark, settings = protocol["benchmark"]["id"], protocol["settings"]
+    specs = metric_specs(plugins, benchmark, list(protocol["metrics"] if metrics is None else metrics))
+    tasks = {t.id: t for t in load_benchmark_tasks(plugins, benchmark, protocol["tasks"], settings)}
+    scores = RunScores(specs, tasks)
+    scorers = {id: resolve(spec.target, plugins.origin(spec).plugin)(settings) for id, spec in specs.items()}
+    per_episode = [id for id, spec in specs.items() if spec.scope == "episode"]
+    per_run = [id for id, spec in specs.items() if spec.scope == "run"]
+    scores.episode_scores = {id: {} for id in per_episode}
+    scores.run_scores = {id: {} for id in per_run}
+    by_agent: dict[str, list[tuple[Episode, Task]]] = {agent["id"]: [] for agent in reader.manifest["agents"]}
+    for key, episode in scorable_episodes(reader, scores.unscored):
+        task = tasks.get(key.task)
+        if task is None:
+            scores.unscored[key] = f"the installed {benchmark} has no task {key.task!r}"
+            continue
+        for id in per_episode:
+            scores.episode_scores[id][key] = _measure(scorers[id], id, episode, task)
+        if per_run:
+            by_agent.setdefault(key.agent, []).append((episode, task))
+    for id in per_run:
+        for agent, played in by_agent.items():
+            scores.run_scores[id][agent] = _measure_run(scorers[id], id, played)
+    return scores
+
+
+def metric_specs(plugins: Plugins, benchmark: str, names: list[str]) -> dict[str, MetricSpec]:
+    """The specs of the named metrics, in order; UnknownNameError for one that isn't installed."""
+    known = plugins.metrics(benchmark)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("metric", name, known)
+    return {name: known[name] for name in names}
+
+
+def scorable_episodes(
+    reader: RunReader, unscored: dict[EpisodeKey, str]
+) -> Iterable[tuple[EpisodeKey, Episode]]:
+    """Finished episodes that have a result, in the plan's order; damaged ones are named in `unscored`."""
+    index = reader.index()
+    for key in reader.planned():
+        line = index.get(key)
+        if line is None or not END_POLICIES[EndReason(line["end"]["reason"])].scored:
+            continue
+        try:
+            yield key, reader.episode(key)
+        except RecordError as error:
+            unscored[key] = str(error)
+
+
+def _measure(scorer: Any, id: str, episode: Episode, task: Task) -> Score:
+    try:
+        score: Score = scorer.measure(episode, task)
+    except Exception as error:
+        _log.warning("metric %s failed on %s: %s", id, episode.key.text(), error, exc_info=True)
+        return Score(None, "unscored", {"error": f"{type(error).__name__}: {error}"})
+    return score
+
+
+def _measure_run(scorer: Any, id: str, played: list[tuple[Episode, Task]]) -> Score:
+    try:
+        score: Score = scorer.measure_run(played)
+    except Exception as error:
+        _log.warning("metric %s failed: %s", id, error, exc_info=True)
+        return Score(None, "unscored", {"error": f"{type(error).__name__}: {error}"})
+    return score
+
+
+def scores_document(scores: RunScores) -> dict[str, Any]:
+    """Scores as JSON: one entry per episode, in the plan's order, and the run-wide ones."""
+    keys = list(dict.fromkeys(key for by_key in scores.episode_scores.values() for key in by_key))
+    return {
+        "metrics": {id: spec.version for id, spec in scores.specs.items()},
+        "episodes": [
+            {
+                "key": key.as_dict(),
+                "scores": {
+                    id: _score_fields(by_key[key])
+                    for id, by_key in scores.episode_scores.items()
+                    if key in by_key
+                },
+            }
+            for key in keys
+        ],
+        "run": {
+            id: {agent: _score_fields(score) for agent, score in by_agent.items()}
+            for id, by_agent in scores.run_scores.items()
+        },
+        "unscored": [{"key": key.as_dict(), "why": why} for key, why in scores.unscored.items()],
+    }
+
+
+def _score_fields(score: Score) -> Mapping[str, Any]:
+    fields = {
+        "value": score.value,
+        "status": score.status,
+        "numerator": score.numerator,
+        "denominator": score.denominator,
+        "low": score.low,
+        "high": score.high,
+        "evidence": dict(score.evidence),
+    }
+    return {k: v for k, v in fields.items() if k in ("value", "status") or v not in (None, {})}
