@@ -23,9 +23,9 @@ class StillFrame:
     """The bridge as drawn in the editor, with the vehicles at their starts."""
 
     t_s: float
-    nodes: NDArray[np.float64]
+    nodes_m: NDArray[np.float64]
     broken: NDArray[np.bool_]
-    wheels: NDArray[np.float64]
+    wheels_m: NDArray[np.float64]
     failure: bool
 
 
@@ -65,7 +65,7 @@ def main() -> None:
         0.0,
         np.array([(nodes[id].x, nodes[id].y) for id in sorted(nodes)]),
         np.zeros(len(bridge.edges), dtype=np.bool_),
-        np.array(start_wheels(level)),
+        np.array([(front, rear) for rear, front in start_wheels(level)]),
         False,
     )
 

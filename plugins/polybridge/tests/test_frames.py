@@ -19,6 +19,7 @@ from evalkit_polybridge.frames import (
     select,
 )
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node
+from evalkit_polybridge.physics import simulate
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -34,17 +35,17 @@ BRIDGE = Bridge(
 @dataclass(frozen=True)
 class StillFrame:
     t_s: float
-    nodes: NDArray[np.float64]
+    nodes_m: NDArray[np.float64]
     broken: NDArray[np.bool_]
-    wheels: NDArray[np.float64]
+    wheels_m: NDArray[np.float64]
     failure: bool
 
 
 START = StillFrame(
     t_s=0.0,
-    nodes=np.array([(0.0, 0.0), (8.0, 0.0), (4.0, 0.0), (4.0, 3.0)]),
+    nodes_m=np.array([(0.0, 0.0), (8.0, 0.0), (4.0, 0.0), (4.0, 3.0)]),
     broken=np.zeros(4, dtype=np.bool_),
-    wheels=np.array([[(-3.6, 0.25), (-2.0, 0.25)], [(-7.6, 0.25), (-6.0, 0.25)]]),
+    wheels_m=np.array([[(-2.0, 0.25), (-3.6, 0.25)], [(-6.0, 0.25), (-7.6, 0.25)]]),
     failure=False,
 )
 
@@ -112,14 +113,14 @@ def test_members_follow_their_nodes() -> None:
     assert near(colour_at(image, 2.0, 0.0), drawing.MEMBER_STYLES[1].colour)
     assert near(colour_at(image, 2.0, 1.5), drawing.MEMBER_STYLES[2].colour)
     assert near(colour_at(image, 6.0, 1.5), drawing.MEMBER_STYLES[3].colour)
-    sagging = replace(START, nodes=START.nodes + np.array([(0, 0), (0, 0), (0, -1.0), (0, 0)]))
+    sagging = replace(START, nodes_m=START.nodes_m + np.array([(0, 0), (0, 0), (0, -1.0), (0, 0)]))
     moved = frame_image(LEVEL, BRIDGE, sagging)
     assert near(colour_at(moved, 2.0, -0.5), drawing.MEMBER_STYLES[1].colour)
     assert not near(colour_at(moved, 2.0, 0.0), drawing.MEMBER_STYLES[1].colour)
 
 
 def test_a_broken_member_is_open_in_the_middle_and_the_others_are_whole() -> None:
-    broken = replace(START, broken=np.array([False, True, False, False]))
+    broken = replace(START, broken=np.array([True, False, False, False]))
     image = frame_image(LEVEL, BRIDGE, broken)
     bare = frame_image(LEVEL, Bridge(BRIDGE.nodes, ()), replace(START, broken=np.zeros(0, dtype=np.bool_)))
     assert colour_at(image, 2.0, 1.5) == colour_at(bare, 2.0, 1.5)
@@ -131,8 +132,8 @@ def test_a_broken_member_is_open_in_the_middle_and_the_others_are_whole() -> Non
 def test_the_ends_of_a_broken_member_stay_short_when_its_joints_fly_apart() -> None:
     apart = replace(
         START,
-        nodes=START.nodes + np.array([(0, 0), (0, 0), (0, 0), (4.0, 4.0)]),
-        broken=np.array([False, True, False, False]),
+        nodes_m=START.nodes_m + np.array([(0, 0), (0, 0), (0, 0), (4.0, 4.0)]),
+        broken=np.array([True, False, False, False]),
     )
     image = frame_image(LEVEL, BRIDGE, apart, size=(1280, 720))
     wood = drawing.mix(drawing.MEMBER_STYLES[2].colour, drawing.SKY_LOW, 0.4)
@@ -142,7 +143,7 @@ def test_the_ends_of_a_broken_member_stay_short_when_its_joints_fly_apart() -> N
 
 
 def test_vehicles_are_where_their_wheels_are() -> None:
-    driving = replace(START, wheels=START.wheels + np.array([4.5, 0.0]))
+    driving = replace(START, wheels_m=START.wheels_m + np.array([4.5, 0.0]))
     image = frame_image(LEVEL, BRIDGE, driving)
     assert near(colour_at(image, 1.7, 0.45), drawing.CAR_COLOURS[0])
     assert near(colour_at(image, -2.3, 0.45), drawing.CAR_COLOURS[1])
@@ -159,7 +160,7 @@ def test_the_failure_marker_is_red_and_only_there_on_failure() -> None:
 
 def test_painting_a_frame_leaves_the_shared_background_alone() -> None:
     first = frame_png(LEVEL, BRIDGE, START)
-    frame_png(LEVEL, BRIDGE, replace(START, wheels=START.wheels + 3.0, failure=True))
+    frame_png(LEVEL, BRIDGE, replace(START, wheels_m=START.wheels_m + 3.0, failure=True))
     assert frame_png(LEVEL, BRIDGE, START) == first
     drawing.background.cache_clear()
     assert frame_png(LEVEL, BRIDGE, START) == first
@@ -179,8 +180,8 @@ def test_contact_sheet_is_a_grid_of_two_columns(n_frames: int, columns: int, row
 
 def test_contact_sheet_shows_the_selected_frames() -> None:
     frames = run(".........")
-    frames[5] = replace(frames[5], wheels=START.wheels + np.array([4.5, 0.0]))
-    frames[4] = replace(frames[4], nodes=START.nodes * np.array([1.0, 0.5]))
+    frames[5] = replace(frames[5], wheels_m=START.wheels_m + np.array([4.5, 0.0]))
+    frames[4] = replace(frames[4], nodes_m=START.nodes_m * np.array([1.0, 0.5]))
     sheet = Image.open(io.BytesIO(contact_sheet(LEVEL, BRIDGE, frames)))
     assert select(9) == [0, 3, 5, 8]
     width, height = FRAME_SIZE
@@ -200,3 +201,27 @@ def test_contact_sheet_writes_index_and_time() -> None:
 def test_contact_sheet_needs_a_frame() -> None:
     with pytest.raises(ValueError, match="at least one frame"):
         contact_sheet(LEVEL, BRIDGE, [])
+
+
+def test_a_simulated_collapse_is_drawn_as_it_happened() -> None:
+    """A flat 10 m road deck falls under its own weight; the picture shows it where the frame says it is."""
+    anchors = (Node(1, 0.0, 0.0, True), Node(2, 10.0, 0.0, True))
+    level = Level("Deck_10m", 10.0, 0.0, anchors, (3.0,), (1,), 10_000.0)
+    deck = Bridge((*anchors, *(Node(2 + i, 2.0 * i, 0.0) for i in range(1, 5))), tuple(
+        Edge(10 + i, 1, a, b) for i, (a, b) in enumerate(((1, 3), (3, 4), (4, 5), (5, 6), (6, 2)))
+    ))  # fmt: skip
+    frames = simulate(level, deck, frames=True).frames
+    assert frames is not None
+    last = cut(frames)[-1]
+    assert last.failure
+    assert last.broken.any()
+    image = frame_image(level, deck, last, size=(1280, 720))
+    view = drawing.fit(level, deck, image.size)
+    whole = [edge for edge, broken in zip(deck.edges, last.broken, strict=True) if not broken]
+    position = dict(zip((1, 2, 3, 4, 5, 6), last.nodes_m, strict=True))
+    for edge in whole:
+        column, row = view.pixel(*(position[edge.a] + position[edge.b]) / 2)
+        pixel = image.getpixel((round(column), round(row)))
+        assert isinstance(pixel, tuple)
+        assert near(pixel, drawing.MEMBER_STYLES[1].colour)
+    assert contact_sheet(level, deck, cut(frames)).startswith(b"\x89PNG")

@@ -26,19 +26,19 @@ _STUMP = 0.36
 class FrameLike(Protocol):
     """One moment of a run, as `evalkit_polybridge.physics.Frame` gives it.
 
-    `nodes` are positions in metres, shape (n, 2), in order of the sorted node ids. `broken` has one entry
-    per member in order of (lower end id, higher end id, material). `wheels` are wheel centres in metres,
-    shape (vehicles, 2, 2): [vehicle][rear, front][x, y]. `failure` says that a vehicle is lost.
+    `nodes_m` are positions, shape (n, 2), in order of the sorted node ids. `broken` has one entry per member
+    in order of the sorted edge ids. `wheels_m` are wheel centres, shape (vehicles, 2, 2): [vehicle][front,
+    rear][x, y]. `failure` says that a vehicle is lost.
     """
 
     @property
     def t_s(self) -> float: ...
     @property
-    def nodes(self) -> NDArray[np.float64]: ...
+    def nodes_m(self) -> NDArray[np.float64]: ...
     @property
     def broken(self) -> NDArray[np.bool_]: ...
     @property
-    def wheels(self) -> NDArray[np.float64]: ...
+    def wheels_m(self) -> NDArray[np.float64]: ...
     @property
     def failure(self) -> bool: ...
 
@@ -87,8 +87,8 @@ def frame_image(
     positions, fixed = _positions(bridge, frame)
     drawing.paint_segments(draw, fine_view, _segments(bridge, frame, positions))
     drawing.paint_joints(draw, fine_view, [(*positions[id], id in fixed) for id in positions])
-    for index, wheels in enumerate(frame.wheels.tolist()):
-        rear, front = ((x, y) for x, y in wheels)
+    for index, wheels in enumerate(frame.wheels_m.tolist()):
+        front, rear = ((x, y) for x, y in wheels)
         colour = drawing.CAR_COLOURS[index % len(drawing.CAR_COLOURS)]
         drawing.paint_vehicle(draw, fine_view, rear, front, colour)
     image = fine.reduce(drawing.SUPERSAMPLE)
@@ -131,19 +131,19 @@ def contact_sheet(
 def _positions(bridge: Bridge, frame: FrameLike) -> tuple[dict[int, Point], set[int]]:
     """Where each node is, and which nodes are anchors."""
     nodes = bridge.node_by_id()
-    if len(frame.nodes) != len(nodes) or len(frame.broken) != len(bridge.edges):
+    if len(frame.nodes_m) != len(nodes) or len(frame.broken) != len(bridge.edges):
         raise ValueError(
-            f"the frame has {len(frame.nodes)} nodes and {len(frame.broken)} members, "
+            f"the frame has {len(frame.nodes_m)} nodes and {len(frame.broken)} members, "
             f"the bridge {len(nodes)} and {len(bridge.edges)}"
         )
-    moved = {id: (x, y) for id, (x, y) in zip(sorted(nodes), frame.nodes.tolist(), strict=True)}
+    moved = {id: (x, y) for id, (x, y) in zip(sorted(nodes), frame.nodes_m.tolist(), strict=True)}
     return moved, {id for id, node in nodes.items() if node.fixed}
 
 
 def _segments(bridge: Bridge, frame: FrameLike, positions: dict[int, Point]) -> list[Segment]:
     """Intact members from joint to joint; of a broken one a stump at each end."""
     lengths = bridge.lengths_m()
-    in_order = sorted(bridge.edges, key=lambda e: (min(e.a, e.b), max(e.a, e.b), e.material))
+    in_order = sorted(bridge.edges, key=lambda edge: edge.id)
     segments = []
     for edge, broken in zip(in_order, frame.broken.tolist(), strict=True):
         start, end = positions[edge.a], positions[edge.b]
