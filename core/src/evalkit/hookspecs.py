@@ -46,6 +46,7 @@ class BenchmarkSpec:
     a file into what `evalkit try` puts to the test; `trial` a function
     `report(task, candidate, verdict, executions) -> dict` for the `report` of its JSON. `warm` names a
     function without arguments that compiles kernels before workers start. `version` is recorded.
+    `claim` says in a sentence what a result shows and what it doesn't.
     """
 
     id: str
@@ -57,6 +58,7 @@ class BenchmarkSpec:
     trial: str | None = None
     warm: str | None = None
     url: str = ""
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,10 @@ def evalkit_suites() -> Path | Sequence[Path]:  # type: ignore[empty-body]
 
 @hookspec(firstresult=True)
 def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
-    """The environment of a benchmark in a variant (`default` unless a suite says otherwise)."""
+    """The environment of a benchmark in a variant (`default` unless a suite says otherwise).
+
+    The plugin that brings the benchmark is asked first; other plugins can add variants.
+    """
 
 
 @hookspec
