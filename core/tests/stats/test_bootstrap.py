@@ -138,7 +138,7 @@ def test_identical_runs_do_not_differ() -> None:
 
 
 def test_rounding_does_not_break_ties() -> None:
-    """A rise and a fall by 0.1 cancel in half of all resamples, but for 3e-17: three in four are ≥ 0 and ≤ 0."""
+    """A rise and a fall by 0.1 cancel in half of all resamples, but for a rounding error of 3e-17."""
     a = {"p": 0.3, "q": 0.0}
     b = {"p": 0.4, "q": -0.1}
     assert (b["p"] - a["p"]) + (b["q"] - a["q"]) != 0.0

@@ -87,6 +87,13 @@ def test_freezing_some_at_the_full_fit_changes_nothing() -> None:
     assert bradley_terry(wins, frozen=dict(enumerate(theta))) == pytest.approx(theta, abs=0.0)
 
 
+def test_a_distant_frozen_core_is_reached() -> None:
+    """Full Newton steps from 0 overshoot by orders of magnitude here."""
+    for strength in (12.0, -30.0):
+        theta = bradley_terry([[0, 1], [3, 0]], prior=0.0, frozen={0: strength})
+        assert theta == pytest.approx([strength, strength + log(3)], abs=1e-9)
+
+
 def test_frozen_systems_count_as_one_when_looking_for_chains() -> None:
     """System 2 beat frozen 0 and lost to frozen 1, which never met each other."""
     wins = np.zeros((3, 3))

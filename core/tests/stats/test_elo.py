@@ -60,6 +60,7 @@ def test_win_probability() -> None:
     assert win_probability(400.0) == pytest.approx(10 / 11)
     assert win_probability(0.0) == 0.5
     assert win_probability(-400.0) == pytest.approx(1 / 11)
+    assert win_probability(-8000.0) == pytest.approx(1e-20, rel=1e-12, abs=0.0)
     assert (win_probability(1e6), win_probability(-1e6)) == (1.0, 0.0)
 
 

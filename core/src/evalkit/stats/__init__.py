@@ -7,8 +7,9 @@ only a Wilson interval pays for neither numpy nor scipy. `docs/statistics.md` sa
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# Type checkers take this name for true; importing it from `typing` would be most of the cost of this module.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evalkit.stats._bootstrap import PairedDifference, bootstrap_mean, mean_interval, paired_bootstrap
     from evalkit.stats._bradley_terry import bradley_terry, count_wins
@@ -80,12 +81,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # else a type checker would take every misspelt name for one of ours
+
+    def __getattr__(name: str) -> object:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
