@@ -120,16 +120,14 @@ def extent(level: Level, bridge: Bridge) -> tuple[float, float, float, float]:
 
 
 def fit(level: Level, bridge: Bridge, size: tuple[int, int]) -> View:
-    """The view of `size` pixels that shows all of `extent` beside the rulers; spare room is split evenly."""
+    """The view of `size` pixels with all of `extent` beside the rulers; spare height goes to the sky."""
     left, bottom, right, top = extent(level, bridge)
     usable_width = size[0] - RULER_LEFT_PX
     usable_height = size[1] - RULER_BOTTOM_PX
     px_per_m = min(usable_width / (right - left), usable_height / (top - bottom))
     spare_x_m = usable_width / px_per_m - (right - left)
     spare_y_m = usable_height / px_per_m - (top - bottom)
-    return View(
-        left - spare_x_m / 2 - RULER_LEFT_PX / px_per_m, top + spare_y_m / 2, px_per_m, size[0], size[1]
-    )
+    return View(left - spare_x_m / 2 - RULER_LEFT_PX / px_per_m, top + spare_y_m, px_per_m, size[0], size[1])
 
 
 @lru_cache(maxsize=32)
@@ -166,8 +164,8 @@ def background(level: Level, view: View) -> Image.Image:
     _grid(draw, fine)
     _water(draw, level, fine)
     _ground(draw, level, fine)
-    for region in level.regions:
-        _forbidden(image, region, fine)
+    if level.regions:
+        _forbidden(image, level.regions, fine)
     _rulers(draw, fine)
     return image
 
@@ -187,10 +185,11 @@ def _ticks(low: float, high: float, step: int) -> range:
 
 
 def _sky(view: View) -> Image.Image:
-    gradient = Image.linear_gradient("L").resize(view.size)
-    return Image.composite(
-        Image.new("RGB", view.size, SKY_LOW), Image.new("RGB", view.size, SKY_HIGH), gradient
-    )
+    """A vertical gradient: one column of it, widened."""
+    column = (1, view.height_px)
+    share = Image.linear_gradient("L").resize(column)
+    low, high = Image.new("RGB", column, SKY_LOW), Image.new("RGB", column, SKY_HIGH)
+    return Image.composite(low, high, share).resize(view.size, Image.Resampling.NEAREST)
 
 
 def _grid(draw: ImageDraw.ImageDraw, view: View) -> None:
@@ -233,17 +232,19 @@ def _ground(draw: ImageDraw.ImageDraw, level: Level, view: View) -> None:
                 draw.line((x1, y1 + surface_px / 2, x2, y2 + surface_px / 2), SURFACE, surface_px)
 
 
-def _forbidden(image: Image.Image, region: Region, view: View) -> None:
-    """Tint and hatch one triangle, whose outline is the exact limit."""
-    corners = [view.pixel(x, y) for x, y in region.vertices]
+def _forbidden(image: Image.Image, regions: tuple[Region, ...], view: View) -> None:
+    """Tint and hatch the triangles, whose outlines are the exact limits."""
+    triangles = [[view.pixel(x, y) for x, y in region.vertices] for region in regions]
     inside = Image.new("L", view.size, 0)
-    ImageDraw.Draw(inside).polygon(corners, 255)
+    for corners in triangles:
+        ImageDraw.Draw(inside).polygon(corners, 255)
     stripes = Image.new("L", view.size, 60)
     stripe = ImageDraw.Draw(stripes)
     for x in range(-view.height_px, view.width_px, 11 * SUPERSAMPLE):
         stripe.line((x, view.height_px, x + view.height_px, 0), 150, 2 * SUPERSAMPLE)
     image.paste(FORBIDDEN, (0, 0, *view.size), ImageChops.multiply(inside, stripes))
-    ImageDraw.Draw(image).line([*corners, corners[0]], FORBIDDEN, 2 * SUPERSAMPLE, joint="curve")
+    for corners in triangles:
+        ImageDraw.Draw(image).line([*corners, corners[0]], FORBIDDEN, 2 * SUPERSAMPLE, joint="curve")
 
 
 def _rulers(draw: ImageDraw.ImageDraw, view: View) -> None:
