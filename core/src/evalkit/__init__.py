@@ -1,1 +1,90 @@
-"""evalkit evaluates agents that build physical things."""
+"""evalkit evaluates agents that build physical things, and judges the thing by whether it works.
+
+The names below are the public API for plugins; each is imported when it is first used. The subpackages
+`evalkit.hookspecs`, `evalkit.stats` and `evalkit.report` are public as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalkit.canonical import canonical_json, sha256_of
+    from evalkit.errors import EvalkitError, UsageError
+    from evalkit.types import (
+        Agent,
+        Artifact,
+        Candidate,
+        Environment,
+        Episode,
+        EpisodeKey,
+        Execution,
+        Executor,
+        Image,
+        Metric,
+        Observation,
+        Reply,
+        RunMetric,
+        Score,
+        StepContext,
+        StepResult,
+        Stop,
+        Task,
+        Tool,
+        ToolCall,
+        Turn,
+        Validator,
+        Verdict,
+        Violation,
+    )
+
+__all__ = [
+    "Agent",
+    "Artifact",
+    "Candidate",
+    "Environment",
+    "Episode",
+    "EpisodeKey",
+    "EvalkitError",
+    "Execution",
+    "Executor",
+    "Image",
+    "Metric",
+    "Observation",
+    "Reply",
+    "RunMetric",
+    "Score",
+    "StepContext",
+    "StepResult",
+    "Stop",
+    "Task",
+    "Tool",
+    "ToolCall",
+    "Turn",
+    "UsageError",
+    "Validator",
+    "Verdict",
+    "Violation",
+    "canonical_json",
+    "sha256_of",
+]
+
+_ELSEWHERE = {
+    "EvalkitError": "evalkit.errors",
+    "UsageError": "evalkit.errors",
+    "canonical_json": "evalkit.canonical",
+    "sha256_of": "evalkit.canonical",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'evalkit' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_ELSEWHERE.get(name, "evalkit.types")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

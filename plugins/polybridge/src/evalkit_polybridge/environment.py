@@ -1,0 +1,208 @@
+"""One level as an episode: propose a complete bridge, hear what became of it, propose again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from evalkit import (
+    Candidate,
+    Execution,
+    Image,
+    Observation,
+    StepContext,
+    StepResult,
+    Task,
+    Tool,
+    ToolCall,
+    Verdict,
+    Violation,
+)
+from evalkit_polybridge.constants import FRAMES_PER_SECOND, MAX_CALLS, MAX_PHYSICS_ATTEMPTS, WINDOW_S
+from evalkit_polybridge.contract import Parser, parse_reply
+from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs
+from evalkit_polybridge.graph import Bridge, Level
+from evalkit_polybridge.prompt import Situation, system_prompt, turn_message
+from evalkit_polybridge.rules import Problem
+from evalkit_polybridge.savefile import to_document
+
+
+class Proposal(BaseModel):
+    """Arguments of `propose`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    """The reply: one JSON object with the complete design."""
+
+
+PROPOSE = Tool("propose", "Answer with a complete bridge as one raw JSON object.", Proposal)
+
+
+class BridgeEnvironment:
+    """The editor: holds the last design that was loaded, and the draft that was refused, if one was."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+        self._parser: Parser = settings["parser"]
+        self._level: Level
+        self._save: Bridge
+        self._draft = ""
+        self._calls = 0
+        self._attempts = 0
+
+    def reset(self, task: Task, seed: int) -> Observation:
+        """The prompt, the context, the native save and the editor image; the seed changes nothing."""
+        self._level = level_from_inputs(task.inputs)
+        self._context = task.inputs["context"]
+        self._save = self._level.empty_bridge()
+        return self._observe("start", prompt=system_prompt(self._level, skill=self._settings["skill"]))
+
+    def tools(self) -> Sequence[Tool]:
+        """The one tool: `propose(text)`."""
+        return (PROPOSE,)
+
+    def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
+        """Read a reply; whether its design is legal is the validator's business."""
+        self._calls += 1
+        self._draft = call.arguments["text"]
+        reply = parse_reply(self._draft, parser=self._parser)
+        violations = tuple(to_violation(problem) for problem in reply.problems)
+        candidate = None if reply.bridge is None else Candidate(bridge_to_json(reply.bridge))
+        if candidate is not None:
+            self._proposed = candidate
+        return StepResult(Observation(), candidate, violations)
+
+    def feedback(self, verdict: Verdict, execution: Execution | None) -> Observation:
+        """After a refusal the draft and the validator's words; after a failed run what a player would see."""
+        if execution is None:
+            return self._observe("rejected", feedback=self._refusal(verdict))
+        self._attempts += 1
+        self._save = bridge_from_json(self._proposed.data)
+        self._draft = ""
+        if execution.success:
+            return Observation(data={"feedback": {"kind": "success"}}, done=True)
+        return self._observe("failed", feedback=self._failure(execution), film=_Film(self, execution))
+
+    def state(self) -> dict[str, Any]:
+        """The design that is loaded, the draft that was refused, and what was used."""
+        return {
+            "save": bridge_to_json(self._save),
+            "draft": self._draft,
+            "calls": self._calls,
+            "attempts": self._attempts,
+        }
+
+    @classmethod
+    def from_state(
+        cls, task: Task, state: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> BridgeEnvironment:
+        """An environment that goes on from a `state()`."""
+        environment = cls(settings)
+        environment.reset(task, 0)
+        environment._save = bridge_from_json(state["save"])
+        environment._draft = state["draft"]
+        environment._calls = state["calls"]
+        environment._attempts = state["attempts"]
+        return environment
+
+    @property
+    def level(self) -> Level:
+        """The level being played."""
+        return self._level
+
+    @property
+    def loaded(self) -> Bridge:
+        """The design in the editor."""
+        return self._save
+
+    def _observe(
+        self,
+        situation: Situation,
+        *,
+        prompt: str = "",
+        feedback: Mapping[str, Any] | None = None,
+        film: _Film | None = None,
+    ) -> Observation:
+        level, save = self._level, self._save
+        text = turn_message(
+            level,
+            min(self._calls + 1, MAX_CALLS),
+            physics_attempts=self._attempts,
+            situation=situation,
+            max_calls=MAX_CALLS,
+            max_physics_attempts=MAX_PHYSICS_ATTEMPTS,
+        )
+        data: dict[str, Any] = {"prompt": prompt} if prompt else {}
+        data |= {"context": self._context, "save": to_document(save, level.name)}
+        if feedback is not None:
+            data["feedback"] = feedback
+        images = [Image("editor.png", lambda: _editor(level, save))]
+        if film is not None and self._settings["feedback_frames"]:
+            images.append(Image("contact_sheet.png", film.contact_sheet))
+        return Observation(text, data, tuple(images))
+
+    def _refusal(self, verdict: Verdict) -> dict[str, Any]:
+        listed = [
+            {"code": v.code, "message": v.message, "ids": list(v.ids), "advisory": v.advisory}
+            for v in verdict.violations
+        ]
+        return {"kind": "rejected", "violations": listed, "draft": self._draft}
+
+    def _failure(self, execution: Execution) -> dict[str, Any]:
+        """What the protocol tells of a failed run, and nothing else from the simulator."""
+        lost_s = execution.data["lost_s"]
+        times = frame_times_s(lost_s)
+        chosen = self._settings["feedback_frames"]
+        from evalkit_polybridge.frames import select
+
+        return {
+            "kind": "failure_or_timeout",
+            "duration_s": times[-1],
+            "detector": execution.executor,
+            "selected_timestamps_s": [times[i] for i in select(len(times), chosen)] if chosen else [],
+            "cutoff": {"rule": "first frame with the failure marker", "applied": lost_s is not None},
+        }
+
+
+def frame_times_s(lost_s: float | None) -> list[float]:
+    """When the frames of a run were taken: to the end of the window, or to the first with the marker."""
+    times = [i / FRAMES_PER_SECOND for i in range(int(WINDOW_S * FRAMES_PER_SECOND) + 1)]
+    if lost_s is None:
+        return times
+    return [t for t in times if t < lost_s] + [t for t in times if t >= lost_s][:1]
+
+
+def to_violation(problem: Problem) -> Violation:
+    """A problem of the domain as a violation of the protocol."""
+    return Violation(
+        problem.code, problem.message, problem.ids, problem.value, problem.limit, problem.advisory
+    )
+
+
+class _Film:
+    """The frames of a run, taken from the execution or, if nobody had asked for them, from a second run."""
+
+    def __init__(self, environment: BridgeEnvironment, execution: Execution) -> None:
+        self._level, self._bridge = environment.level, environment.loaded
+        self._frames = execution.replay
+        self._count = environment._settings["feedback_frames"]
+
+    def contact_sheet(self) -> bytes:
+        """PNG of the selected frames."""
+        from evalkit_polybridge.frames import contact_sheet
+        from evalkit_polybridge.physics import Frame, simulate
+
+        frames = self._frames
+        if not isinstance(frames, tuple):
+            frames = simulate(self._level, self._bridge, frames=True).frames
+        film: tuple[Frame, ...] = frames or ()
+        return contact_sheet(self._level, self._bridge, film, count=self._count)
+
+
+def _editor(level: Level, bridge: Bridge) -> bytes:
+    from evalkit_polybridge.editor import editor_image
+
+    return editor_image(level, bridge)

@@ -1,0 +1,61 @@
+"""The embedded physics as an executor: deterministic, everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evalkit import Artifact, Candidate, Execution, Task
+from evalkit_polybridge.designs import bridge_from_json, level_from_inputs
+
+ID = "polybridge.embedded"
+VERSION = "1"
+
+
+class EmbeddedExecutor:
+    """Drives the vehicles over the bridge in a simulation of our own."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        pass
+
+    def constants(self) -> Mapping[str, Any]:
+        """The constants of the physics model."""
+        from evalkit_polybridge.constants import physics_constants
+
+        return physics_constants()
+
+    def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
+        """One run. With `pictures` the frames are kept: as `replay` for feedback, as PNGs for the record."""
+        from evalkit_polybridge.physics import Run, simulate
+
+        level, bridge = level_from_inputs(task.inputs), bridge_from_json(candidate.data)
+        run: Run = simulate(level, bridge, frames=pictures)
+        utilisation = {str(i): round(u, 6) for i, u in run.peak_utilisation.items()}
+        data = {
+            "outcome": run.outcome,
+            "cost": round(bridge.cost(), 4),
+            "duration_s": run.duration_s,
+            "lost_s": run.lost_s,
+            "first_break_s": run.first_break_s,
+            "first_break_member": run.first_break_member,
+            "broken": len(run.broken),
+            "finish_s": list(run.finish_s),
+            "furthest_x_m": [round(x, 6) for x in run.furthest_x_m],
+            "peak_utilisation": max(utilisation.values(), default=0.0),
+            "digest": run.digest,
+        }
+        details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
+        artifacts = [Artifact("members.json", details.encode(), "application/json")]
+        if pictures:
+            artifacts += _frames(level, bridge, run.frames)
+        return Execution(run.success, data, tuple(artifacts), ID, run.frames)
+
+
+def _frames(level: Any, bridge: Any, frames: Any) -> list[Artifact]:
+    from evalkit_polybridge.frames import frame_png
+
+    return [
+        Artifact(f"frame-{i:02d}.png", frame_png(level, bridge, frame), "image/png")
+        for i, frame in enumerate(frames)
+    ]

@@ -1,0 +1,56 @@
+"""The protocol's settings: whatever changes what a model sees or what counts, recorded and hashed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, computed_field
+
+from evalkit_polybridge.constants import FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
+
+
+class BridgeSettings(BaseModel):
+    """Protocol settings of PolyBridgeBench; the defaults are those of the reported results."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    parser: Literal["strict", "fenced"] = "strict"
+    """`strict`: a reply is one raw JSON object; `fenced`: one Markdown fence around it is taken off."""
+    sequential_ids: Literal["advisory", "violation"] = "advisory"
+    """Whether ids that don't continue from the highest native one are advice or a violation."""
+    region_offset_m: float = Field(default=0.0, ge=-1.0, le=1.0)
+    """Forbidden regions grown (or shrunk, if negative) by this much: boundary sensitivity."""
+    opaque_names: bool = False
+    """Replace level names, which tell the family, by opaque ones."""
+    feedback_frames: int = Field(default=FEEDBACK_FRAMES, ge=0, le=48)
+    """Frames on the contact sheet after a failed run; 0 leaves the sheet out."""
+    skill: str = ""
+    """Extra advice appended to the prompt; empty in the reported setting."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def prompt_version(self) -> str:
+        """Version of the prompt."""
+        from evalkit_polybridge.prompt import PROMPT_VERSION
+
+        return PROMPT_VERSION
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def prompt_sha256(self) -> str:
+        """Hash of the prompt's text."""
+        from evalkit_polybridge.prompt import prompt_sha256
+
+        return prompt_sha256()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def window_s(self) -> float:
+        """Simulated time that a crossing may take."""
+        return WINDOW_S
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def frames_per_second(self) -> int:
+        """How often a run is pictured."""
+        return FRAMES_PER_SECOND

@@ -1,0 +1,101 @@
+"""Levels as tasks of a suite: the 189, the held-out ones, or a folder of level files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evalkit import Task, UsageError
+from evalkit_polybridge.constants import LOOSE_BUDGET
+from evalkit_polybridge.designs import level_to_inputs
+from evalkit_polybridge.graph import Level, LevelMeta
+from evalkit_polybridge.levelfiles import LevelFileError, read_folder
+from evalkit_polybridge.levels.catalogue import Entry, load, load_heldout, opaque_name
+
+KEYS = ("levels", "budget", "folder", "suite", "names")
+
+
+def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequence[Task]:
+    """The tasks of a suite.
+
+    `tasks` may hold `levels` (`main`, the default, or `heldout`), `budget` (`strict`, `loose`, `tight`),
+    `suite` (only `core` or `compositional` levels), `names` (only these) or, instead of `levels`, `folder`
+    (level files; their own budget is kept unless `budget` is `loose`). UsageError for anything else.
+    """
+    for key in tasks:
+        if key not in KEYS:
+            raise UsageError(f"polybridge tasks have no option {key!r}; there are {', '.join(KEYS)}")
+    found = _from_folder(tasks) if "folder" in tasks else _from_catalogue(tasks)
+    names = tasks.get("names")
+    if names is not None:
+        missing = sorted(set(names) - {task.id for task in found})
+        if missing:
+            raise UsageError(f"there is no level {missing[0]!r}; `evalkit ls tasks` lists them")
+        found = [task for task in found if task.id in names]
+    if settings.get("opaque_names"):
+        found = [_renamed(task) for task in found]
+    return found
+
+
+def _from_catalogue(tasks: Mapping[str, Any]) -> list[Task]:
+    loaders = {"main": load, "heldout": load_heldout}
+    source, budget = tasks.get("levels", "main"), tasks.get("budget", "strict")
+    if source not in loaders:
+        raise UsageError(f"tasks.levels is {source!r}; it is 'main' or 'heldout'")
+    if budget not in ("strict", "loose", "tight"):
+        raise UsageError(f"tasks.budget is {budget!r}; it is 'strict', 'loose' or 'tight'")
+    wanted = tasks.get("suite")
+    if wanted not in (None, "core", "compositional"):
+        raise UsageError(f"tasks.suite is {wanted!r}; it is 'core' or 'compositional'")
+    return [_task(entry) for entry in loaders[source](budget) if wanted in (None, entry.meta.suite)]
+
+
+def _from_folder(tasks: Mapping[str, Any]) -> list[Task]:
+    for key in ("levels", "suite"):
+        if key in tasks:
+            raise UsageError(f"tasks.{key} and tasks.folder exclude each other")
+    if tasks.get("budget", "own") not in ("own", "loose"):
+        raise UsageError("levels from a folder have their own budget; tasks.budget may be 'loose' or 'own'")
+    try:
+        found = read_folder(Path(tasks["folder"]).expanduser())
+    except LevelFileError as error:
+        raise UsageError(str(error)) from error
+    loose = tasks.get("budget") == "loose"
+    return [level_task(level, meta, loose=loose) for level, meta in found]
+
+
+def level_task(level: Level, meta: LevelMeta, *, loose: bool = False) -> Task:
+    """A level from a file as a task; its own budget is its strict one."""
+    hidden = _hidden(meta) | {"strict_budget": level.budget}
+    if loose:
+        level = replace(level, budget=float(LOOSE_BUDGET))
+    return Task(level.name, level_to_inputs(level), hidden)
+
+
+def _task(entry: Entry) -> Task:
+    hidden = _hidden(entry.meta) | {
+        "strict_budget": entry.strict_budget,
+        "reference_cost": entry.reference_cost,
+        "optimum_cost": entry.optimum_cost,
+    }
+    return Task(entry.level.name, level_to_inputs(entry.level), hidden)
+
+
+def _hidden(meta: LevelMeta) -> dict[str, Any]:
+    return {
+        "family": meta.family,
+        "group": meta.group,
+        "suite": meta.suite,
+        "tags": list(meta.tags),
+        "parameters": dict(meta.parameters),
+    }
+
+
+def _renamed(task: Task) -> Task:
+    """The same task under a name that tells nothing."""
+    name = opaque_name(task.id)
+    context = dict(task.inputs["context"])
+    context["task_context"] = context["task_context"] | {"levelName": name}
+    return Task(name, {**task.inputs, "context": context}, task.hidden)
