@@ -1,0 +1,235 @@
+"""From scores to one figure per metric: value, counts, interval, and what isn't in it and why.
+
+Two figures belong to every metric: one over the scored episodes, and one in which episodes without a
+result count as the metric declares (as failures, or left out). What was skipped, not applicable,
+undetermined or unscored is counted by its own word and is never a 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from evalkit.errors import EvalkitError
+from evalkit.hookspecs import MetricSpec
+from evalkit.types import EpisodeKey, Score
+
+STATUSES = ("ok", "not_applicable", "skipped", "degraded", "undetermined", "unscored")
+
+#: Seed of every bootstrap, so that a report gives the same bits each time.
+BOOTSTRAP_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """The second figure, in which the `count` episodes without a result are `counted_as` declared."""
+
+    count: int
+    counted_as: Literal["failure", "omit"]
+    value: float | None
+    numerator: float | None
+    denominator: int
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One metric of one agent in one run.
+
+    `value` is a fraction for proportions and None if the denominator is 0. `numerator` is None where the
+    value isn't a ratio of counts. `low` and `high` bound the 95 % interval made by `method`; both are
+    None where the data can't support one. `missing` is None if no episode lacks a result. The counts by
+    status are of episodes; `degraded` ones are part of the value, the other four are not. `note` says
+    them in words.
+    """
+
+    metric: str
+    label: str
+    kind: Literal["proportion", "mean", "total"]
+    unit: str
+    value: float | None
+    numerator: float | None
+    denominator: int
+    low: float | None
+    high: float | None
+    method: str
+    missing: Counterpart | None
+    not_applicable: int
+    skipped: int
+    degraded: int
+    undetermined: int
+    unscored: int
+    note: str
+
+    @property
+    def word(self) -> str:
+        """The status that stands in place of a value, or marks one; empty if there is nothing to say."""
+        if self.value is not None:
+            return "degraded" if self.degraded else ""
+        reasons = [name for name in ("skipped", "undetermined", "unscored") if getattr(self, name) > 0]
+        return reasons[0] if len(reasons) == 1 else ""
+
+
+class _Figure(NamedTuple):
+    value: float | None
+    numerator: float | None
+    denominator: int
+    low: float | None
+    high: float | None
+    method: str
+
+
+def aggregate(
+    spec: MetricSpec,
+    scores: Mapping[EpisodeKey, Score],
+    *,
+    clusters: Mapping[EpisodeKey, str] | None,
+    missing: int,
+) -> Aggregate:
+    """One figure over the scores of one agent's episodes.
+
+    `clusters` names the group that each episode is resampled with (None: each on its own). `missing` is
+    the number of planned episodes without an entry in `scores`; those with an `unscored` score lack a
+    result, too. A missing episode counted as a failure is a 0 and, in the bootstrap, its own cluster;
+    but where every score was skipped or undetermined, missing episodes don't turn that into a 0.
+    EvalkitError if a score breaks the metric's contract (no value, not finite, not 0/1 in a proportion).
+    """
+    keys = sorted(scores)
+    counts = _count_statuses(spec, (scores[key] for key in keys))
+    counted = [key for key in keys if scores[key].status in ("ok", "degraded")]
+    values = [_value(spec, key.text(), scores[key]) for key in counted]
+    names = None if clusters is None else [clusters[key] for key in counted]
+    lacking = missing + counts["unscored"]
+    counterpart = None
+    figure = _figure(spec, values, names)
+    if lacking:
+        second = figure
+        unmeasured = not values and (counts["skipped"] or counts["undetermined"])
+        if spec.missing == "failure" and not unmeasured:
+            own = [f"\0missing {i}" for i in range(lacking)]
+            second = _figure(spec, [*values, *[0.0] * lacking], None if names is None else [*names, *own])
+        counterpart = Counterpart(lacking, spec.missing, *second[:-1])
+    return _aggregate(spec, figure, counterpart, counts, _note(counts, scores.values()))
+
+
+def aggregate_run(spec: MetricSpec, score: Score, *, missing: int = 0) -> Aggregate:
+    """The figure of a metric that sees all episodes of an agent at once.
+
+    A proportion with counts gets a Wilson interval; any other value keeps the interval of its own.
+    `missing` is the number of planned episodes without a result. They count as failures only in a
+    proportion that declares so: no other value says what a failure would add to it.
+    """
+    counts = _count_statuses(spec, [score])
+    figure = _run_figure(spec, score)
+    counterpart = None
+    if missing:
+        second, counted_as = figure, spec.missing
+        if spec.kind == "proportion" and figure.numerator is not None and spec.missing == "failure":
+            second = _proportion(figure.numerator, figure.denominator + missing)
+        else:
+            counted_as = "omit"
+        counterpart = Counterpart(missing, counted_as, *second[:-1])
+    return _aggregate(spec, figure, counterpart, counts, _note(counts, [score]))
+
+
+def _aggregate(
+    spec: MetricSpec, figure: _Figure, missing: Counterpart | None, counts: Counter[str], note: str
+) -> Aggregate:
+    return Aggregate(
+        metric=spec.id,
+        label=spec.label,
+        kind=spec.kind,
+        unit=spec.unit,
+        value=figure.value,
+        numerator=figure.numerator,
+        denominator=figure.denominator,
+        low=figure.low,
+        high=figure.high,
+        method=figure.method,
+        missing=missing,
+        not_applicable=counts["not_applicable"],
+        skipped=counts["skipped"],
+        degraded=counts["degraded"],
+        undetermined=counts["undetermined"],
+        unscored=counts["unscored"],
+        note=note,
+    )
+
+
+def _figure(spec: MetricSpec, values: Sequence[float], clusters: Sequence[str] | None) -> _Figure:
+    if spec.kind == "proportion":
+        return _proportion(math.fsum(values), len(values))
+    if not values:
+        return _Figure(None, None, 0, None, None, "")
+    if spec.kind == "total":
+        return _Figure(math.fsum(values), None, len(values), None, None, "")
+    from evalkit.stats import bootstrap_mean
+
+    interval = bootstrap_mean(values, clusters, seed=BOOTSTRAP_SEED)
+    method = "bootstrap" if clusters is None else f"bootstrap(cluster={spec.cluster})"
+    return _Figure(math.fsum(values) / len(values), None, len(values), interval.low, interval.high, method)
+
+
+def _proportion(numerator: float, denominator: float) -> _Figure:
+    from evalkit.stats import wilson
+
+    successes, n = int(numerator), int(denominator)
+    interval = wilson(successes, n)
+    return _Figure(successes / n if n else None, successes, n, interval.low, interval.high, interval.method)
+
+
+def _run_figure(spec: MetricSpec, score: Score) -> _Figure:
+    numerator, denominator = score.numerator, score.denominator
+    if spec.kind == "proportion" and numerator is not None and denominator is not None:
+        if numerator != int(numerator) or denominator != int(denominator):
+            raise EvalkitError(f"metric {spec.id!r}: {numerator:g}/{denominator:g} is not a ratio of counts")
+        if not 0 <= numerator <= denominator:
+            raise EvalkitError(f"metric {spec.id!r}: {numerator:g}/{denominator:g} is not a proportion")
+        return _proportion(numerator, denominator)
+    if score.status not in ("ok", "degraded") or denominator == 0:
+        return _Figure(None, numerator, int(denominator or 0), None, None, "")
+    method = "" if score.low is None else str(score.evidence.get("method", "metric"))
+    value = _value(spec, "the run", score)
+    return _Figure(value, numerator, int(denominator or 0), score.low, score.high, method)
+
+
+def _value(spec: MetricSpec, where: str, score: Score) -> float:
+    value = score.value
+    if value is None or not math.isfinite(value):
+        raise EvalkitError(f"metric {spec.id!r}: {where} has status {score.status} but value {value}")
+    if spec.kind == "proportion" and spec.scope == "episode" and value not in (0, 1):
+        raise EvalkitError(
+            f"metric {spec.id!r}: {where} has value {value:g}; a proportion takes 0 or 1 (or make it a mean)"
+        )
+    return float(value)
+
+
+def _count_statuses(spec: MetricSpec, scores: Iterable[Score]) -> Counter[str]:
+    counts = Counter(score.status for score in scores)
+    unknown = sorted(counts.keys() - set(STATUSES))
+    if unknown:
+        raise EvalkitError(f"metric {spec.id!r}: unknown status {unknown[0]!r}; known: {', '.join(STATUSES)}")
+    return counts
+
+
+def _note(counts: Counter[str], scores: Iterable[Score]) -> str:
+    """What isn't an ordinary value, in words: `3 not applicable (never failed), 50 skipped (no judge)`."""
+    reasons: dict[str, set[str]] = {}
+    for score in scores:
+        reasons.setdefault(score.status, set()).add(_reason(score))
+    parts = []
+    for status in STATUSES[1:]:
+        if counts[status]:
+            why = reasons[status]
+            shared = f" ({next(iter(why))})" if len(why) == 1 and "" not in why else ""
+            parts.append(f"{counts[status]} {status.replace('_', ' ')}{shared}")
+    return ", ".join(parts)
+
+
+def _reason(score: Score) -> str:
+    """Why there is no ordinary value, as the metric says, or the error that it raised."""
+    return str(score.evidence.get("why") or score.evidence.get("error") or "")

@@ -1,0 +1,122 @@
+"""Tables in the formats that people and programs read; each format is one function."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from evalkit.report._layout import table_lines
+from evalkit.report.table import Cell, Estimate, Rate, Table, cell_text
+
+CSV_HEADER = (
+    "table", "row", "column", "value", "numerator", "denominator", "low", "high", "unit", "method", "status"
+)  # fmt: skip
+
+
+def to_text(tables: Sequence[Table], width: int = 100) -> str:
+    """Plain text for a terminal of that many columns; the same bits for the same tables and width."""
+    return "\n\n".join("\n".join(table_lines(table, width)) for table in tables) + "\n"
+
+
+def to_markdown(tables: Sequence[Table]) -> str:
+    """Tables in GitHub's dialect of Markdown."""
+    return "\n".join("\n".join(_markdown_lines(table)) + "\n" for table in tables)
+
+
+def to_csv(tables: Sequence[Table]) -> str:
+    """One line per value, with its row (the first cell) and column; empty cells are left out.
+
+    Rates are fractions, whatever their unit, and nothing is rounded. `status` is the word of a figure
+    without a value (`skipped`) or with a mark (`degraded`).
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for table in tables:
+        for row in table.rows:
+            name = cell_text(row[0])
+            for column, cell in zip(table.columns[1:], row[1:], strict=True):
+                if cell is not None and cell != "":
+                    writer.writerow([table.id, name, column.name, *_csv_fields(cell)])
+    return out.getvalue()
+
+
+def to_json(value: Mapping[str, Any]) -> str:
+    """Indented JSON; ValueError for a NaN."""
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
+
+
+FORMATS: dict[str, Callable[[Sequence[Table]], str]] = {
+    "table": to_text,
+    "markdown": to_markdown,
+    "csv": to_csv,
+}
+"""What turns tables into a text; JSON is the `summary` of a report."""
+
+
+def table_json(table: Table) -> dict[str, Any]:
+    """A table as JSON: figures as objects, everything else as it is."""
+    return {
+        "title": table.title,
+        "columns": [column.name for column in table.columns],
+        "rows": [[_cell_json(cell) for cell in row] for row in table.rows],
+        "note": table.note,
+    }
+
+
+def write_text(text: str, stream: TextIO) -> None:
+    """Write a text laid out for a terminal: coloured if the stream is one, as it is otherwise.
+
+    What the stream's encoding can't say is written as an escape.
+    """
+    if not stream.isatty():
+        encoding = stream.encoding or "utf-8"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    styled = Text(text)
+    styled.highlight_regex(r"\[-?[\d.,]+, -?[\d.,]+\]|─+", "dim")
+    styled.highlight_regex(r"\b(?:skipped|degraded|undetermined|unscored|missing)\b", "yellow")
+    styled.highlight_regex(r"(?m)^.*\n(?=─)", "bold")
+    Console(file=stream, highlight=False, soft_wrap=True).print(styled, end="")
+
+
+def _markdown_lines(table: Table) -> list[str]:
+    lines = [f"### {_markdown(table.title)}", ""]
+    lines.append(_markdown_row([_markdown(column.name) for column in table.columns]))
+    lines.append(_markdown_row(["---:" if c.align == "right" else "---" for c in table.columns]))
+    lines += [_markdown_row([_markdown(cell_text(cell)) for cell in row]) for row in table.rows]
+    if table.note:
+        lines += ["", *(f"{_markdown(line)}  " for line in table.note.splitlines())]
+        lines[-1] = lines[-1].rstrip()
+    return lines
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(text: str) -> str:
+    """The text with what Markdown would read as markup escaped."""
+    for character in "\\`*|":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("<", "&lt;")
+
+
+def _csv_fields(cell: Cell) -> list[Any]:
+    if isinstance(cell, Rate | Estimate):
+        numerator = cell.numerator if isinstance(cell, Rate) else None
+        denominator = cell.denominator if isinstance(cell, Rate) else cell.n
+        counts = [numerator, denominator, cell.low, cell.high]
+        return [cell.value, *counts, cell.unit, cell.method, cell.word]
+    return [cell, *[""] * 7]
+
+
+def _cell_json(cell: Cell) -> Any:
+    return asdict(cell) if isinstance(cell, Rate | Estimate) else cell
