@@ -43,8 +43,9 @@ class BenchmarkSpec:
     `tasks` names a function `load(tasks: Mapping, settings: Mapping) -> Sequence[Task]`, where `tasks`
     is the suite's block of that name. `settings` names a pydantic model of the protocol settings (None:
     there are none). `opener` names a function `open(path, settings) -> ToolCall | Candidate` that turns
-    a file into what `evalkit try` puts to the test; `trial` a function
-    `report(task, candidate, verdict, executions) -> dict` for the `report` of its JSON. `warm` names a
+    a file into what `evalkit try` puts to the test, `task_reader` a function `read(path, settings) -> Task`
+    for tasks that come as a file (`try --task FILE`), and `trial` a function
+    `report(task, candidate, verdict, executions, settings) -> dict` for the `report` of its JSON. `warm` names a
     function without arguments that compiles kernels before workers start. `version` is recorded.
     `claim` says in a sentence what a result shows and what it doesn't.
     """
@@ -55,6 +56,7 @@ class BenchmarkSpec:
     version: str = "1"
     settings: str | None = None
     opener: str | None = None
+    task_reader: str | None = None
     trial: str | None = None
     warm: str | None = None
     url: str = ""

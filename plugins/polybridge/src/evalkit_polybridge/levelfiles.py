@@ -64,6 +64,14 @@ def read_folder(folder: Path) -> list[tuple[Level, LevelMeta]]:
     return levels
 
 
+def read_level(path: Path) -> tuple[Level, LevelMeta]:
+    """The level that one of its three files belongs to. Raises `LevelFileError`."""
+    for suffix in SUFFIXES:
+        if path.name.endswith(suffix):
+            return _read_level(path.parent, path.name.removesuffix(suffix))
+    raise LevelFileError(f"{path} is no level file: its name has to end with one of {', '.join(SUFFIXES)}")
+
+
 def _texts(level: Level, meta: LevelMeta) -> tuple[str, str, str]:
     """Layout, save and context of a level, as the files hold them."""
     bridge = level.empty_bridge()

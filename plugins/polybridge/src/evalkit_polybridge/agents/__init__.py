@@ -1,0 +1,1 @@
+"""Offline agents. They see observations only, and import neither the executor nor any reference."""

@@ -1,0 +1,118 @@
+"""What polybridge offers to evalkit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalkit.hookspecs import (
+    AgentSpec,
+    BenchmarkSpec,
+    EnvironmentSpec,
+    ExecutorSpec,
+    MetricSpec,
+    ValidatorSpec,
+    ViewSpec,
+    hookimpl,
+)
+from evalkit_polybridge.specs import METRICS, VIEWS
+
+BENCHMARK = "polybridge"
+
+
+@hookimpl
+def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
+    """The benchmark."""
+    return [
+        BenchmarkSpec(
+            id=BENCHMARK,
+            title="PolyBridgeBench: complete bridges that vehicles have to cross",
+            tasks="evalkit_polybridge.tasks:load_tasks",
+            settings="evalkit_polybridge.settings:BridgeSettings",
+            opener="evalkit_polybridge.trial:open_design",
+            task_reader="evalkit_polybridge.trial:read_task",
+            trial="evalkit_polybridge.trial:report",
+            warm="evalkit_polybridge.physics:warm",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_suites() -> Path:
+    """The suites file beside this module."""
+    return Path(__file__).with_name("suites.yaml")
+
+
+@hookimpl
+def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
+    """The editor."""
+    if benchmark != BENCHMARK or variant != "default":
+        return None
+    return EnvironmentSpec(target="evalkit_polybridge.environment:BridgeEnvironment")
+
+
+@hookimpl
+def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
+    """The rules."""
+    if benchmark != BENCHMARK:
+        return []
+    return [
+        ValidatorSpec(
+            id="polybridge.rules",
+            target="evalkit_polybridge.validator:RulesValidator",
+            version="1",
+            summary="anchors, materials, lengths, budget, connectivity, clearance",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
+    """The embedded physics."""
+    if benchmark != BENCHMARK:
+        return []
+    return [
+        ExecutorSpec(
+            id="polybridge.embedded",
+            target="evalkit_polybridge.executor_embedded:EmbeddedExecutor",
+            version="1",
+            summary="deterministic truss physics with vehicles, 12 s",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_metrics(benchmark: str) -> Sequence[MetricSpec]:
+    """Valid@k, Success@k, Recovery@3, calls, costs."""
+    return METRICS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_views(benchmark: str) -> Sequence[ViewSpec]:
+    """Pictures of an episode, breakdowns of a run."""
+    return VIEWS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_agents() -> Sequence[AgentSpec]:
+    """Offline agents."""
+    return [
+        AgentSpec(
+            name="truss",
+            target="evalkit_polybridge.agents.truss:TrussAgent",
+            summary="an engineering heuristic: trusses sized by linear statics",
+            benchmarks=(BENCHMARK,),
+        ),
+        AgentSpec(
+            name="flat",
+            target="evalkit_polybridge.agents.flat:FlatAgent",
+            summary="a bare road deck, the floor of the scale",
+            benchmarks=(BENCHMARK,),
+        ),
+        AgentSpec(
+            name="random",
+            target="evalkit_polybridge.agents.random_truss:RandomAgent",
+            summary="legal designs drawn at random",
+            benchmarks=(BENCHMARK,),
+        ),
+    ]
