@@ -67,6 +67,8 @@ def decode(payload: str | bytes) -> tuple[Bridge, str]:
     if isinstance(payload, bytes):
         payload = payload.decode("latin-1")
     compact = payload.strip().replace("\\/", "/")
+    if not compact:
+        raise SaveFileError("the save is empty: pass the payload of a save file")
     try:
         compressed = base64.b64decode(compact, validate=True)
     except (binascii.Error, ValueError) as error:
