@@ -115,7 +115,7 @@ class EpisodePool:
 
     def close(self) -> None:
         """End the workers; what is running is killed."""
-        self._pool.stop()
+        self._pool.stop()  # type: ignore[no-untyped-call]
         self._pool.join()
         self._listener.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import END_POLICIES, EndReason, RecordError, UnknownNameError
 from evalkit.hookspecs import MetricSpec
@@ -13,6 +13,9 @@ from evalkit.plugins import Plugins, resolve
 from evalkit.run.plan import load_benchmark_tasks
 from evalkit.store.reader import RunReader
 from evalkit.types import Episode, EpisodeKey, Score, Task
+
+if TYPE_CHECKING:
+    from evalkit.run.plan import Plan
 
 _log = logging.getLogger("evalkit")
 
@@ -34,7 +37,7 @@ def score_run(reader: RunReader, plugins: Plugins, metrics: Iterable[str] | None
     `metrics` defaults to those of the run's protocol. A metric that raises leaves the episode `unscored`.
     """
     protocol = reader.manifest["protocol"]
-    benchmark, settings = protocol["benchmark"]["id"], protocol["settings"]
+    benchmark, settings = benchmark_of(reader), protocol["settings"]
     specs = metric_specs(plugins, benchmark, list(protocol["metrics"] if metrics is None else metrics))
     tasks = {t.id: t for t in load_benchmark_tasks(plugins, benchmark, protocol["tasks"], settings)}
     scores = RunScores(specs, tasks)
@@ -57,6 +60,11 @@ def score_run(reader: RunReader, plugins: Plugins, metrics: Iterable[str] | None
         for agent, played in by_agent.items():
             scores.run_scores[id][agent] = _measure_run(scorers[id], id, played)
     return scores
+
+
+def benchmark_of(reader: RunReader) -> str:
+    """The id of the benchmark that a run played."""
+    return str(next(iter(reader.manifest["protocol"]["benchmark"])))
 
 
 def metric_specs(plugins: Plugins, benchmark: str, names: list[str]) -> dict[str, MetricSpec]:
@@ -86,7 +94,7 @@ def scorable_episodes(
 def _measure(scorer: Any, id: str, episode: Episode, task: Task) -> Score:
     try:
         score: Score = scorer.measure(episode, task)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - metrics raise anything
         _log.warning("metric %s failed on %s: %s", id, episode.key.text(), error, exc_info=True)
         return Score(None, "unscored", {"error": f"{type(error).__name__}: {error}"})
     return score
@@ -95,7 +103,7 @@ def _measure(scorer: Any, id: str, episode: Episode, task: Task) -> Score:
 def _measure_run(scorer: Any, id: str, played: list[tuple[Episode, Task]]) -> Score:
     try:
         score: Score = scorer.measure_run(played)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - metrics raise anything
         _log.warning("metric %s failed: %s", id, error, exc_info=True)
         return Score(None, "unscored", {"error": f"{type(error).__name__}: {error}"})
     return score
@@ -136,3 +144,33 @@ def _score_fields(score: Score) -> Mapping[str, Any]:
         "evidence": dict(score.evidence),
     }
     return {k: v for k, v in fields.items() if k in ("value", "status") or v not in (None, {})}
+
+
+class RunningScore:
+    """The first metric of a suite while its run goes on, for progress only; never raises."""
+
+    def __init__(self, plan: Plan, plugins: Plugins, reader: RunReader) -> None:
+        self._reader = reader
+        self._tasks = {task.id: task for task in plan.tasks}
+        name = plan.suite.metrics[0]
+        self._spec = metric_specs(plugins, plan.suite.benchmark, [name])[name]
+        scorer = resolve(self._spec.target, plugins.origin(self._spec).plugin)
+        self._scorer = scorer(dict(plan.suite.settings)) if self._spec.scope == "episode" else None
+        self._values: list[float] = []
+
+    def after(self, key: EpisodeKey) -> str:
+        """The metric in a few words, with this episode counted in."""
+        if self._scorer is None:
+            return ""
+        try:
+            score = _measure(self._scorer, self._spec.id, self._reader.episode(key), self._tasks[key.task])
+        except RecordError:
+            return ""
+        if score.value is not None:
+            self._values.append(score.value)
+        count, total = len(self._values), sum(self._values)
+        if not count:
+            return ""
+        if self._spec.kind == "proportion":
+            return f"{self._spec.label} {total / count:.1%} ({total:g}/{count})"
+        return f"{self._spec.label} {total / count:.3g}"

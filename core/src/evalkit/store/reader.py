@@ -122,7 +122,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise RecordError(
             f"{path} has record version {version}; this evalkit reads up to {RECORD_VERSION}: upgrade it"
         )
-    return manifest
+    return dict(manifest)
 
 
 def find_runs(root: Path) -> list[Path]:

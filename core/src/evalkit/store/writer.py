@@ -46,8 +46,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def pretty_json(value: Any) -> bytes:
-    """JSON for files that people read: sorted, indented, with a line end."""
-    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+    """JSON for files that people read: indented, in the order given, with a line end."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 

@@ -1,0 +1,113 @@
+"""What a person sees while a run goes on: a live view on a terminal, plain lines elsewhere; on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from evalkit.episode import End
+from evalkit.errors import END_POLICIES
+from evalkit.types import EpisodeKey
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PLAIN_INTERVAL_S = 5.0
+
+
+class Headline(Protocol):
+    """Tells how the run goes so far, in a few words."""
+
+    def __call__(self, key: EpisodeKey) -> str: ...
+
+
+class ProgressView:
+    """Counts episodes; `watch` is the runner's watcher."""
+
+    def __init__(self, total: int, headline: Callable[[EpisodeKey], str], *, live: bool) -> None:
+        self._total, self._headline, self._live = total, headline, live
+        self._done = self._errors = 0
+        self._calls = 0.0
+        self._started = self._last_line = time.monotonic()
+        self._words = ""
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._live:
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
+
+            self._bar = Progress(
+                TextColumn("[bold]{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[words]}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("episodes", total=self._total, words="")
+        else:
+            say(f"playing {self._total} episodes")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self._done:
+            self._line()
+
+    def watch(self, key: EpisodeKey | None, end: End | None) -> None:
+        """An episode has ended (or, with None, time has passed)."""
+        if key is not None and end is not None:
+            self._done += 1
+            self._calls += end.counters.get("calls", 0)
+            if END_POLICIES[end.reason].error:
+                self._errors += 1
+                say(f"{key.text()}: {end.reason.value}: {end.detail}", self._bar)
+            else:
+                self._words = self._headline(key)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done, words=self._status())
+        elif time.monotonic() - self._last_line > PLAIN_INTERVAL_S:
+            self._line()
+
+    def _status(self) -> str:
+        words = [self._words] if self._words else []
+        words.append(f"{self._calls:g} calls")
+        if self._errors:
+            words.append(f"{self._errors} errors")
+        return " · ".join(words)
+
+    def _line(self) -> None:
+        self._last_line = time.monotonic()
+        elapsed = self._last_line - self._started
+        left = elapsed / self._done * (self._total - self._done) if self._done else None
+        remaining = f" · about {left:.0f} s left" if left and self._done < self._total else ""
+        say(f"{self._done}/{self._total} episodes · {self._status()} · {elapsed:.1f} s{remaining}")
+
+
+def say(text: str, bar: Progress | None = None) -> None:
+    """A line on stderr, above a live view if there is one."""
+    if bar is not None:
+        bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+    else:
+        encoding = sys.stderr.encoding or "utf-8"
+        sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stderr.flush()

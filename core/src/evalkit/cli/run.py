@@ -1,0 +1,272 @@
+"""`evalkit run`: play suites, score them, print what came out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalkit.errors import ExitCode, UsageError, worst_exit_code
+
+if TYPE_CHECKING:
+    from evalkit.plugins import Plugins
+    from evalkit.run.plan import Plan, Selection
+    from evalkit.run.runner import Outcome
+    from evalkit.types import EpisodeKey
+
+FORMATS = ("rich", "plain", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    agents: tuple[str, ...]
+    epochs: int
+    seed: int
+    jobs: int | None
+    timeout_s: float
+    memory_mib: int
+    max_errors: int | None
+    pictures: bool
+    format: str
+    root: Path
+
+
+@click.command(
+    name="run",
+    epilog="""\b
+Examples:
+  evalkit run polybridge.strict
+  evalkit run polybridge.strict --agent truss --agent flat -j 2
+  evalkit run polybridge.loose -k Multi --epochs 2
+  evalkit run polybridge.smoke -T parser=fenced --format json""",
+)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Who plays (repeatable).")
+@click.option("-n", "first", type=click.IntRange(1), metavar="N", help="Only the first N tasks.")
+@click.option("--slice", "span", metavar="A:B", help="Only tasks A to B of the list, as in Python.")
+@click.option("-k", "keyword", metavar="PATTERN", help="Only tasks whose id matches (substring or glob).")
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only this task (repeatable).")
+@click.option(
+    "--epochs", type=click.IntRange(1), default=1, show_default=True, help="Times each task is played."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the run.")
+@click.option(
+    "-T", "settings", multiple=True, metavar="KEY=VALUE", help="Change the protocol, e.g. -T limits.calls=5."
+)
+@click.option(
+    "-j", "jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: one per core)."
+)
+@click.option(
+    "--job-timeout", default=600.0, show_default=True, metavar="S", help="Seconds an episode may take."
+)
+@click.option(
+    "--job-memory", default=4096, show_default=True, metavar="MIB", help="Memory a worker may use, in MiB."
+)
+@click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first episode that errs.")
+@click.option("--maxfail", type=click.IntRange(1), metavar="N", help="Stop after N episodes that err.")
+@click.option("--pictures", is_flag=True, help="Record pictures also for agents that don't look at them.")
+@click.option("--registry", type=click.Path(path_type=Path), help="Registry file to use.")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), help="How to print (default: rich on a terminal)."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be played and stop.")
+@click.option(
+    "-o", "root", type=click.Path(path_type=Path, file_okay=False), default=Path("runs"), show_default=True,
+    help="Folder for run folders.",
+)  # fmt: skip
+def command(
+    targets: tuple[str, ...],
+    agents: tuple[str, ...],
+    first: int | None,
+    span: str | None,
+    keyword: str | None,
+    ids: tuple[str, ...],
+    epochs: int,
+    seed: int,
+    settings: tuple[str, ...],
+    jobs: int | None,
+    job_timeout: float,
+    job_memory: int,
+    stop_at_first: bool,
+    maxfail: int | None,
+    pictures: bool,
+    registry: Path | None,
+    format_: str | None,
+    dry_run: bool,
+    root: Path,
+) -> None:
+    """Play TARGETs (suites, groups or patterns) and print their scores.
+
+    Every episode is recorded under the output folder; `evalkit report`, `show` and `rescore` work from
+    those records. Without --agent a suite's own default agent plays.
+    """
+    options = _Options(
+        agents=agents,
+        epochs=epochs,
+        seed=seed,
+        jobs=jobs,
+        timeout_s=job_timeout,
+        memory_mib=job_memory,
+        max_errors=1 if stop_at_first else maxfail,
+        pictures=pictures,
+        format=format_ or ("rich" if sys.stdout.isatty() else "plain"),
+        root=root,
+    )
+    codes = _run_targets(targets, settings, registry, _selection(first, span, keyword, ids), options, dry_run)
+    sys.exit(worst_exit_code(codes))
+
+
+def _run_targets(
+    targets: Sequence[str],
+    settings: Sequence[str],
+    registry_path: Path | None,
+    selection: Selection,
+    options: _Options,
+    dry_run: bool,
+) -> list[ExitCode]:
+    from evalkit.cli._progress import say
+    from evalkit.plugins import load_plugins
+    from evalkit.registry import Registry
+    from evalkit.run.plan import make_plan
+
+    plugins = load_plugins()
+    registry = Registry.load(plugins, registry_path)
+    names = registry.expand(targets)
+    suites = [registry.suite(name, settings) for name in names]
+    plans = [
+        make_plan(
+            plugins,
+            suite,
+            options.agents,
+            selection,
+            epochs=options.epochs,
+            seed=options.seed,
+            pictures=options.pictures,
+        )
+        for suite in suites
+    ]
+    codes = []
+    for plan in plans:
+        for notice in plan.suite.notices:
+            say(f"note: {notice}")
+        if dry_run:
+            click.echo(_describe(plan))
+            codes.append(ExitCode.PASS)
+        else:
+            codes.append(run_plan(plan, plugins, options))
+            if codes[-1] is ExitCode.INTERRUPTED:
+                break
+    return codes
+
+
+def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
+    """Play one plan into a new run folder and print its scores."""
+    from evalkit.cli._progress import say
+    from evalkit.run.plan import manifest, run_name
+    from evalkit.store.writer import RunWriter
+
+    prepare_process()
+    name = run_name(plan.suite.name)
+    folder = options.root / name
+    say(f"{plan.suite.name}: {_describe(plan)}")
+    frozen = manifest(plan, plugins, name)
+    writer = RunWriter.create(folder, frozen)
+    try:
+        outcome = _play(plan, plugins, options, writer, say)
+    finally:
+        writer.close()
+    print_scores(folder, plugins, options.format)
+    say(f"record: {folder}")
+    return exit_code(outcome)
+
+
+def prepare_process() -> None:
+    """Settings that this process and its workers share; before numpy or numba are imported."""
+    import os
+
+    from evalkit.run.pool import worker_environment
+
+    for name, value in worker_environment().items():
+        os.environ.setdefault(name, value)
+
+
+def exit_code(outcome: Outcome) -> ExitCode:
+    """The exit code for what happened to a run's jobs."""
+    if outcome.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.EPISODE_ERRORS if outcome.errors else ExitCode.PASS
+
+
+def print_scores(folder: Path, plugins: Plugins, format_: str) -> None:
+    """Score a run from its record, keep the scores beside it, and print its tables on stdout."""
+    from evalkit.report.run_report import run_report
+
+    from evalkit.store.reader import RunReader
+
+    reader = RunReader(folder)
+    report = run_report([reader], plugins, keep_scores=True)
+    report.print(format_)
+
+
+def _play(
+    plan: Plan, plugins: Plugins, options: _Options, writer: Any, say: Callable[[str], None]
+) -> Outcome:
+    from evalkit.cli._progress import ProgressView
+    from evalkit.run.pool import default_workers
+    from evalkit.run.runner import Runner, warm_up
+
+    warm_up(plugins, plan.setup, say)
+    jobs = plan.jobs()
+    runner = Runner(
+        plan.setup,
+        writer,
+        plugins,
+        workers=default_workers(options.jobs),
+        job_timeout_s=options.timeout_s,
+        job_memory_bytes=options.memory_mib * 2**20,
+        max_errors=options.max_errors,
+    )
+    live = options.format == "rich" and sys.stderr.isatty()
+    with ProgressView(len(jobs), _headline(plan, plugins, writer), live=live) as view:
+        return runner.run(jobs, view.watch)
+
+
+def _headline(plan: Plan, plugins: Plugins, writer: Any) -> Callable[[EpisodeKey], str]:
+    """How the suite's first metric stands, from the episodes that have ended."""
+    from evalkit.run.scoring import RunningScore
+    from evalkit.store.reader import RunReader
+
+    if not plan.suite.metrics:
+        return lambda key: ""
+    running = RunningScore(plan, plugins, RunReader(writer.folder))
+    return running.after
+
+
+def _describe(plan: Plan) -> str:
+    tasks = f"{len(plan.tasks)} of {plan.all_tasks} tasks" if len(plan.tasks) < plan.all_tasks else (
+        f"{plan.all_tasks} tasks"
+    )  # fmt: skip
+    agents = ", ".join(agent.id for agent in plan.setup.agents)
+    epochs = f" × {plan.epochs} epochs" if plan.epochs > 1 else ""
+    return f"{tasks}{epochs}, agent {agents}, protocol {plan.suite.protocol_hash[:12]}"
+
+
+def _selection(first: int | None, span: str | None, keyword: str | None, ids: tuple[str, ...]) -> Selection:
+    from evalkit.run.plan import Selection
+
+    if first is not None and span is not None:
+        raise UsageError("-n and --slice exclude each other")
+    chosen = slice(first)
+    if span is not None:
+        try:
+            parts = [int(p) if p else None for p in span.split(":")]
+            if len(parts) != 2:
+                raise ValueError
+        except ValueError as error:
+            raise UsageError(f"--slice takes A:B, as in Python (10:20, :5, -3:), not {span!r}") from error
+        chosen = slice(*parts)
+    return Selection(chosen, keyword, ids)
