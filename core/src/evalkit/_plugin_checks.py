@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import pluggy
 
+from evalkit import hookspecs
 from evalkit.errors import did_you_mean
 from evalkit.hookspecs import (
     AgentSpec,
@@ -67,7 +68,7 @@ def module_fault(module: object, manager: pluggy.PluginManager) -> str | None:
     for name in dir(module):
         options = manager.parse_hookimpl_opts(module, name)
         if options is None:
-            if name in known and isinstance(getattr(module, name), types.FunctionType):
+            if name in known and _is_own_function(getattr(module, name)):
                 return f"{name} isn't marked with @hookimpl"
             continue
         hook = options.get("specname") or name
@@ -79,6 +80,11 @@ def module_fault(module: object, manager: pluggy.PluginManager) -> str | None:
             return f"{name} wraps other plugins' hooks, which isn't allowed"
         implemented += 1
     return None if implemented else "it implements no hook"
+
+
+def _is_own_function(value: object) -> bool:
+    """A function that isn't one of the specifications, imported with `*`."""
+    return isinstance(value, types.FunctionType) and value.__module__ != hookspecs.__name__
 
 
 def checked_specs(answer: object, spec_type: type[AnySpec]) -> list[AnySpec]:
@@ -111,10 +117,9 @@ def checked_paths(answer: object) -> list[Path]:
 
 
 def _check_fields(spec: Spec | EnvironmentSpec) -> None:
-    spec_type: type[Any] = type(spec)
-    for name, hint in _hints(spec_type).items():
+    for name, hint in _hints(type(spec).__name__).items():
         value = getattr(spec, name)
-        where = f"{spec_type.__name__}.{name}"
+        where = f"{type(spec).__name__}.{name}"
         if not _fits(value, hint):
             raise TypeError(f"{where} is {value!r}, wanted {_words(hint)}")
         if name in _TARGET_FIELDS and value is not None and not _TARGET.fullmatch(value):
@@ -124,7 +129,8 @@ def _check_fields(spec: Spec | EnvironmentSpec) -> None:
 
 
 @functools.cache
-def _hints(spec_type: type[Any]) -> Mapping[str, Any]:
+def _hints(spec_type_name: str) -> Mapping[str, Any]:
+    spec_type = getattr(hookspecs, spec_type_name)
     hints = typing.get_type_hints(spec_type)
     return {field.name: hints[field.name] for field in dataclasses.fields(spec_type)}
 

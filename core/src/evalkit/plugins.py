@@ -107,11 +107,13 @@ class Plugins:
     """The plugins of this process and what they bring.
 
     `broken` maps the name of each plugin known to be broken to the reason, in one line; a fault of a hook
-    is known once that hook was asked (`check` asks them all).
+    is known once that hook was asked (`check` asks them all). `limited` says that EVALKIT_PLUGINS left some
+    plugins out.
     """
 
     def __init__(self) -> None:
         self.broken: dict[str, str] = {}
+        self.limited = False
         self._manager = pluggy.PluginManager("evalkit")
         self._manager.add_hookspecs(hookspecs)
         self._distributions: dict[str, _Distribution | None] = {}
@@ -248,6 +250,11 @@ class Plugins:
             return Origin(plugin, "", "")
         return Origin(plugin, distribution.name, distribution.version)
 
+    @property
+    def partial(self) -> bool:
+        """Whether a plugin is broken or left out, so that a name may be unknown for that reason."""
+        return self.limited or bool(self.broken)
+
     def names(self) -> list[str]:
         """All plugins found, broken ones too, sorted."""
         return sorted(self._distributions)
@@ -359,6 +366,7 @@ def load_plugins() -> Plugins:
             similar = did_you_mean(name, found)
             hint = f"did you mean {' or '.join(similar)}?" if similar else f"installed: {', '.join(found)}"
             plugins.report_fault(name, f"{ONLY_VARIABLE} names it, but it isn't installed; {hint}")
+    plugins.limited = bool(wanted)
     for name, entry in found.items():
         if not wanted or name in wanted:
             _load_one(plugins, name, entry)

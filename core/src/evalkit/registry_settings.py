@@ -1,0 +1,52 @@
+"""The protocol settings of a suite, checked by the benchmark's own model and filled with its defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from evalkit.canonical import canonical_json
+from evalkit.errors import PluginError, RegistryError, UnknownNameError
+from evalkit.hookspecs import BenchmarkSpec
+from evalkit.plugins import Plugins, resolve
+from evalkit.registry_files import Block
+from evalkit.registry_schema import first_fault
+
+
+def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[str, Any]:
+    """All settings of a benchmark as JSON: those of the suite, and defaults.
+
+    Raises UnknownNameError for a setting that the benchmark doesn't have, RegistryError for a wrong value
+    (both say where it was written), PluginError if the benchmark's model is at fault.
+    """
+    given = block.data.get("settings", {})
+    model = settings_model(plugins, spec)
+    known = {} if model is None else model.model_fields
+    for name in given:
+        if name not in known:
+            where = block.where(("settings", name))
+            raise UnknownNameError(f"setting of {spec.id}", name, known, where)
+    if model is None:
+        return {}
+    plugin = plugins.origin(spec).plugin
+    try:
+        settings = model.model_validate(given).model_dump(mode="json")
+        canonical_json(settings)
+    except ValidationError as error:
+        place, sentence = first_fault(error)
+        raise RegistryError(f"settings.{sentence}", block.where(("settings", *place))) from error
+    except Exception as error:
+        raise PluginError(plugin, f"{spec.settings} fails: {type(error).__name__}: {error}") from error
+    return settings
+
+
+def settings_model(plugins: Plugins, spec: BenchmarkSpec) -> type[BaseModel] | None:
+    """The pydantic model of a benchmark's settings, or None. PluginError if it isn't one."""
+    if spec.settings is None:
+        return None
+    plugin = plugins.origin(spec).plugin
+    model = resolve(spec.settings, plugin)
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise PluginError(plugin, f"{spec.settings} is no pydantic model")
+    return model
