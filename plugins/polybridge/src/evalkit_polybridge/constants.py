@@ -76,7 +76,7 @@ MEMBER_DAMPING_RATIO = 0.2
 DRAG_PER_S = 0.2
 #: A member breaks on its force behind a first-order filter with this time constant.
 FORCE_FILTER_S = 0.010
-#: A node's inertia is at least 2 Σk / MAX_NODE_RATE², so that no node outruns the step; its weight is not raised.
+#: A node's inertia is at least 2 Σk / MAX_NODE_RATE², so that none outruns the step; its weight isn't raised.
 MAX_NODE_RATE_PER_S = 1400.0
 #: Weights grow linearly from 0 during this time, so that a bridge isn't dropped into place.
 GRAVITY_RAMP_S = 0.15
@@ -87,7 +87,7 @@ CONTACT_DAMPING_RATIO = 0.3
 #: A wheel's drive force is at most FRICTION · normal force and at most GRADE · its share of the weight.
 FRICTION = 0.9
 GRADE = 0.5
-#: The driver asks for (cruise − speed) / DRIVER_RESPONSE_S, within ± MAX_ACCELERATION, on top of the slope's share.
+#: The driver asks for (cruise − speed) / DRIVER_RESPONSE_S, within ± MAX_ACCELERATION, beside a slope's share.
 MAX_ACCELERATION_M_PER_S2 = 1.75
 DRIVER_RESPONSE_S = 0.2
 #: The axle between the wheels swings at this rate, whatever the vehicle weighs.
@@ -104,7 +104,7 @@ OVERTURNED_M = 0.5 * WHEELBASE_M
 #: Nodes may sink this far into banks and platforms before these stop them: ground is no support for a bridge.
 GROUND_SKIN_M = 0.05
 #: Segments within this distance of a wheel are looked at until the list is made anew, REFRESH_S later.
-CONTACT_REACH_M = 1.25
+CONTACT_REACH_M = 0.75
 REFRESH_S = 1.0 / 60.0
 
 

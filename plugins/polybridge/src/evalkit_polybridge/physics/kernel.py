@@ -1,6 +1,8 @@
 """The compiled engine: advances a state step by step. `reference` says the same in plain NumPy.
 
 One thread, a fixed order of additions, no fused or reordered arithmetic: same inputs, same bits.
+`advance` takes the arrays out of the model once and hands them to one function per phase of a step; a tuple
+of arrays passed that often costs more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -12,30 +14,23 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from evalkit_polybridge.constants import (
-    AXLE_DAMPING_RATIO,
-    CONTACT_REACH_M,
-    CONTACT_STIFFNESS_PN_PER_M,
-    CRUISE_M_PER_S,
-    DRIVER_RESPONSE_S,
-    FOLLOW_SLOW_M,
-    FOLLOW_STOP_M,
-    FRICTION,
-    GRADE,
-    GRAVITY_RAMP_S,
-    MAX_ACCELERATION_M_PER_S2,
-    OVERTURNED_M,
-    WHEEL_RADIUS_M,
-    WHEELBASE_M,
+from evalkit_polybridge.physics.model import (
+    HIGH_X,
+    LOW_X,
+    TOP_Y,
+    VX,
+    VY,
+    Bools,
+    Floats,
+    Indices,
+    Ints,
+    Model,
+    Settings,
+    State,
+    X,
+    Y,
 )
-from evalkit_polybridge.graph import BANK_FLOOR_Y_M
-from evalkit_polybridge.physics.model import Floats, Indices, Ints, Model, State
 
-RAMP_PER_S = 1.0 / GRAVITY_RAMP_S
-PER_RESPONSE = 1.0 / DRIVER_RESPONSE_S
-PER_FOLLOW_SLOW = 1.0 / FOLLOW_SLOW_M
-RADIUS_SQUARED = WHEEL_RADIUS_M * WHEEL_RADIUS_M
-WHEEL_FLOOR_Y_M = BANK_FLOOR_Y_M + WHEEL_RADIUS_M
 #: Added to a squared length, so that the ends of a broken member may coincide; changes no other length.
 TINY = 1e-300
 
@@ -48,122 +43,185 @@ def compiled(function: F) -> F:
     return cast(F, jit(function))
 
 
+def inlined(function: F) -> F:
+    """As `compiled`, for a part of `advance` that is compiled into it."""
+    jit = numba.njit(inline="always", nogil=True, fastmath=False, error_model="numpy")
+    return cast(F, jit(function))
+
+
 @compiled
 def advance(model: Model, state: State, start_step: int, stop_step: int, early_stop: bool) -> int:
     """Step `state` from `start_step` to `stop_step` in place; returns the number of the step reached.
 
     With `early_stop` it returns as soon as every vehicle has crossed or one is lost.
     """
-    settings = model.settings
-    wheels, segments = len(state.wheel_x), len(model.surface.a)
-    near = np.empty((wheels, segments), dtype=np.uint32)
-    near_count = np.zeros(wheels, dtype=np.int64)
-    covered = np.empty(3 * segments, dtype=np.uint32)
+    nodes, members, surface, blocks, vehicles, settings = model
+    _, weight, inverse_mass, stopped = nodes
+    ends, rest_m, _, _, _ = members
+    surface_ends, surface_member = surface
+    _, wheel_weight, wheel_mass, contact_damping, axle_stiffness, axle_damping = vehicles
+    motion, wheels, stiffness, damping, limit, filtered, peak, break_step, furthest, finish, lost = state
+
+    force = np.zeros((len(motion), 2))
+    wheel_force = np.zeros((len(wheels), 2))
+    near = np.empty((len(wheels), len(surface_ends)), dtype=np.uint32)
+    near_count = np.zeros(len(wheels), dtype=np.int64)
+    covered = np.empty(2 * len(surface_ends), dtype=np.uint32)
+    highest_top = blocks[:, TOP_Y].max()
     refresh_at = start_step
     for step in range(start_step, stop_step):
         if step >= refresh_at:
-            _find_near(model, state, near, near_count)
+            _find_near(settings, surface_ends, surface_member, break_step, motion, wheels, near, near_count)
             refresh_at = step + settings.refresh_steps
-        ramp = min(1.0, step * settings.step_s * RAMP_PER_S)
-        _weigh(model, state, ramp)
-        for wheel in range(wheels):
-            _touch(model, state, near[wheel], near_count[wheel], covered, wheel, ramp)
-        _hold_axles(model, state)
-        if _pull_members(model, state, step):
+        ramp = min(1.0, step * settings.step_s * settings.ramp_per_s)
+        _weigh(weight, force, ramp)
+        _weigh(wheel_weight, wheel_force, ramp)
+        for wheel in range(len(wheels)):
+            _touch(
+                settings, wheel, near, near_count[wheel], covered, surface_ends, motion, force, wheels,
+                wheel_force, contact_damping[wheel], wheel_mass[wheel], wheel_weight[wheel] * ramp,
+            )  # fmt: skip
+        _hold_axles(settings, wheels, wheel_force, axle_stiffness, axle_damping)
+        if _pull_members(
+            settings, step, ends, rest_m, stiffness, damping, limit, filtered, peak, break_step, motion, force
+        ):
             refresh_at = step + 1
-        _move_nodes(model, state)
-        _move_wheels(model, state)
-        if _referee(model, state, step + 1) and early_stop:
+        _move_nodes(settings, motion, force, inverse_mass, stopped, blocks, highest_top)
+        _move_wheels(settings, wheels, wheel_force, wheel_mass)
+        if _referee(settings, step + 1, wheels, furthest, finish, lost) and early_stop:
             return step + 1
     return stop_step
 
 
 @compiled
-def _find_near(model: Model, state: State, near: Indices, near_count: Ints) -> None:
+def _find_near(
+    settings: Settings,
+    ends: Indices,
+    member: Ints,
+    break_step: Ints,
+    motion: Floats,
+    wheels: Floats,
+    near: Indices,
+    near_count: Ints,
+) -> None:
     """List, in order, the unbroken surface segments whose bounding box is within reach of each wheel."""
-    surface = model.surface
-    for wheel in range(len(state.wheel_x)):
-        x, y, count = state.wheel_x[wheel], state.wheel_y[wheel], 0
-        for segment in range(len(surface.a)):
-            a, b, member = surface.a[segment], surface.b[segment], surface.member[segment]
-            if member >= 0 and state.break_step[member] >= 0:
+    reach = settings.contact_reach_m
+    for wheel in range(len(wheels)):
+        x, y, count = wheels[wheel, X], wheels[wheel, Y], 0
+        for segment in range(len(ends)):
+            if member[segment] >= 0 and break_step[member[segment]] >= 0:
                 continue
+            a, b = ends[segment, 0], ends[segment, 1]
             if (
-                min(state.x[a], state.x[b]) - CONTACT_REACH_M < x
-                and max(state.x[a], state.x[b]) + CONTACT_REACH_M > x
-                and min(state.y[a], state.y[b]) - CONTACT_REACH_M < y
-                and max(state.y[a], state.y[b]) + CONTACT_REACH_M > y
+                min(motion[a, X], motion[b, X]) - reach < x
+                and max(motion[a, X], motion[b, X]) + reach > x
+                and min(motion[a, Y], motion[b, Y]) - reach < y
+                and max(motion[a, Y], motion[b, Y]) + reach > y
             ):
                 near[wheel, count] = segment
                 count += 1
         near_count[wheel] = count
 
 
-@compiled
-def _weigh(model: Model, state: State, ramp: float) -> None:
-    """Start the step's forces with the weights."""
-    for i in range(len(state.fx)):
-        state.fx[i] = 0.0
-        state.fy[i] = -model.nodes.weight_pn[i] * ramp
-    for wheel in range(len(state.wheel_fx)):
-        state.wheel_fx[wheel] = 0.0
-        state.wheel_fy[wheel] = -model.vehicles.weight_pn[wheel] * ramp
+@inlined
+def _weigh(weight: Floats, force: Floats, ramp: float) -> None:
+    """Start a step's forces with the weights."""
+    for i in range(len(weight)):
+        force[i, X] = 0.0
+        force[i, Y] = -weight[i] * ramp
 
 
-@compiled
+@inlined
 def _touch(
-    model: Model, state: State, near: Indices, near_count: int, covered: Indices, wheel: int, ramp: float
+    settings: Settings,
+    wheel: int,
+    near: Indices,
+    near_count: int,
+    covered: Indices,
+    ends: Indices,
+    motion: Floats,
+    force: Floats,
+    wheels: Floats,
+    wheel_force: Floats,
+    damping: float,
+    mass: float,
+    load: float,
 ) -> None:
-    """Contact of a wheel with the segments near it: first their insides, then ends no inside has covered."""
-    x, y = state.wheel_x[wheel], state.wheel_y[wheel]
-    best, best_a, best_b, best_share, best_nx, best_ny = 0.0, np.uint32(0), np.uint32(0), 0.0, 0.0, 0.0
+    """Contact of a wheel with the segments near it: first their insides, then ends that no inside covers.
+
+    The wheel's traction acts where it presses hardest.
+    """
+    x, y = wheels[wheel, X], wheels[wheel, Y]
+    reach_squared = settings.wheel_radius_m * settings.wheel_radius_m
+    most, most_a, most_b, most_share, most_nx, most_ny = 0.0, 0, 0, 0.0, 0.0, 0.0
     count = 0
     ends_in_reach = False
     for entry in range(near_count):
-        a, b = model.surface.a[near[entry]], model.surface.b[near[entry]]
-        ex, ey = state.x[b] - state.x[a], state.y[b] - state.y[a]
-        rx, ry = x - state.x[a], y - state.y[a]
-        squared, along, across = ex * ex + ey * ey, rx * ex + ry * ey, ex * ry - ey * rx
-        if along > 0.0 and along < squared:
-            if across * across < RADIUS_SQUARED * squared:
-                inverse = 1.0 / math.sqrt(squared)
-                side = inverse if across > 0.0 else -inverse
-                nx, ny, share = -ey * side, ex * side, along * inverse * inverse
-                normal = _push(model, state, wheel, a, b, share, nx, ny, across * side)
-                covered[count], covered[count + 1] = a, b
-                count += 2
-                if normal > best:
-                    best, best_a, best_b, best_share, best_nx, best_ny = normal, a, b, share, nx, ny
-        else:
-            if along > 0.0:
-                rx, ry = x - state.x[b], y - state.y[b]
-            ends_in_reach = ends_in_reach or rx * rx + ry * ry < RADIUS_SQUARED
+        a, b = ends[near[wheel, entry], 0], ends[near[wheel, entry], 1]
+        ex, ey = motion[b, X] - motion[a, X], motion[b, Y] - motion[a, Y]
+        rx, ry = x - motion[a, X], y - motion[a, Y]
+        along, squared = rx * ex + ry * ey, ex * ex + ey * ey
+        if along <= 0.0:
+            ends_in_reach |= rx * rx + ry * ry < reach_squared
+            continue
+        if along >= squared:
+            rx, ry = x - motion[b, X], y - motion[b, Y]
+            ends_in_reach |= rx * rx + ry * ry < reach_squared
+            continue
+        across = ex * ry - ey * rx
+        if across * across >= reach_squared * squared:
+            continue
+        inverse = 1.0 / math.sqrt(squared)
+        side = inverse if across > 0.0 else -inverse
+        nx, ny, share = -ey * side, ex * side, along * inverse * inverse
+        normal = _push(
+            settings, wheel, a, b, share, nx, ny, across * side, motion, force, wheels, wheel_force, damping
+        )
+        covered[count], covered[count + 1] = a, b
+        count += 2
+        if normal > most:
+            most, most_a, most_b, most_share, most_nx, most_ny = normal, a, b, share, nx, ny
     if ends_in_reach:
         for entry in range(near_count):
-            a, b = model.surface.a[near[entry]], model.surface.b[near[entry]]
-            ex, ey = state.x[b] - state.x[a], state.y[b] - state.y[a]
-            along = (x - state.x[a]) * ex + (y - state.y[a]) * ey
-            end = a
-            if along > 0.0:
-                if along < ex * ex + ey * ey:
-                    continue
-                end = b
-            rx, ry = x - state.x[end], y - state.y[end]
-            squared = rx * rx + ry * ry
-            if squared >= RADIUS_SQUARED or squared == 0.0 or _contains(covered, count, end):
+            a, b = ends[near[wheel, entry], 0], ends[near[wheel, entry], 1]
+            ex, ey = motion[b, X] - motion[a, X], motion[b, Y] - motion[a, Y]
+            along = (x - motion[a, X]) * ex + (y - motion[a, Y]) * ey
+            if along > 0.0 and along < ex * ex + ey * ey:
                 continue
-            distance = math.sqrt(squared)
-            nx, ny = rx / distance, ry / distance
-            normal = _push(model, state, wheel, end, end, 0.0, nx, ny, distance)
+            end = a if along <= 0.0 else b
+            rx, ry = x - motion[end, X], y - motion[end, Y]
+            squared = rx * rx + ry * ry
+            if squared >= reach_squared or squared == 0.0 or _contains(covered, count, end):
+                continue
+            inverse = 1.0 / math.sqrt(squared)
+            nx, ny = rx * inverse, ry * inverse
+            normal = _push(
+                settings,
+                wheel,
+                end,
+                end,
+                0.0,
+                nx,
+                ny,
+                squared * inverse,
+                motion,
+                force,
+                wheels,
+                wheel_force,
+                damping,
+            )
             covered[count] = end
             count += 1
-            if normal > best:
-                best, best_a, best_b, best_share, best_nx, best_ny = normal, end, end, 0.0, nx, ny
-    if best > 0.0:
-        _drive(model, state, wheel, best_a, best_b, best_share, best_nx, best_ny, best, ramp)
+            if normal > most:
+                most, most_a, most_b, most_share, most_nx, most_ny = normal, end, end, 0.0, nx, ny
+    if most > 0.0:
+        _drive(
+            settings, wheel, most_a, most_b, most_share, most_nx, most_ny, most, motion, force, wheels,
+            wheel_force, mass, load,
+        )  # fmt: skip
 
 
-@compiled
+@inlined
 def _contains(covered: Indices, count: int, end: int) -> bool:
     for i in range(count):  # noqa: SIM110 - a loop is what numba compiles
         if covered[i] == end:
@@ -171,10 +229,9 @@ def _contains(covered: Indices, count: int, end: int) -> bool:
     return False
 
 
-@compiled
+@inlined
 def _push(
-    model: Model,
-    state: State,
+    settings: Settings,
     wheel: int,
     a: int,
     b: int,
@@ -182,38 +239,41 @@ def _push(
     nx: float,
     ny: float,
     distance: float,
+    motion: Floats,
+    force: Floats,
+    wheels: Floats,
+    wheel_force: Floats,
+    damping: float,
 ) -> float:
     """Penalty force along the normal (nx, ny), shared by the segment's ends; returns its size (PN)."""
     rest = 1.0 - share
-    vx = state.wheel_vx[wheel] - (rest * state.vx[a] + share * state.vx[b])
-    vy = state.wheel_vy[wheel] - (rest * state.vy[a] + share * state.vy[b])
-    closing = -(vx * nx + vy * ny)
-    normal = (
-        CONTACT_STIFFNESS_PN_PER_M * (WHEEL_RADIUS_M - distance)
-        + model.vehicles.contact_damping[wheel] * closing
-    )
+    vx = wheels[wheel, VX] - (rest * motion[a, VX] + share * motion[b, VX])
+    vy = wheels[wheel, VY] - (rest * motion[a, VY] + share * motion[b, VY])
+    normal: float = settings.contact_stiffness * (settings.wheel_radius_m - distance)
+    normal -= damping * (vx * nx + vy * ny)
     if normal <= 0.0:
         return 0.0
-    _react(state, wheel, a, b, share, normal * nx, normal * ny)
+    _react(wheel, a, b, share, normal * nx, normal * ny, force, wheel_force)
     return normal
 
 
-@compiled
-def _react(state: State, wheel: int, a: int, b: int, share: float, fx: float, fy: float) -> None:
+@inlined
+def _react(
+    wheel: int, a: int, b: int, share: float, fx: float, fy: float, force: Floats, wheel_force: Floats
+) -> None:
     """A force on a wheel, and its opposite on the ends of the segment the wheel stands on."""
-    state.wheel_fx[wheel] += fx
-    state.wheel_fy[wheel] += fy
+    wheel_force[wheel, X] += fx
+    wheel_force[wheel, Y] += fy
     rest = 1.0 - share
-    state.fx[a] -= rest * fx
-    state.fy[a] -= rest * fy
-    state.fx[b] -= share * fx
-    state.fy[b] -= share * fy
+    force[a, X] -= rest * fx
+    force[a, Y] -= rest * fy
+    force[b, X] -= share * fx
+    force[b, Y] -= share * fy
 
 
-@compiled
+@inlined
 def _drive(
-    model: Model,
-    state: State,
+    settings: Settings,
     wheel: int,
     a: int,
     b: int,
@@ -221,146 +281,177 @@ def _drive(
     nx: float,
     ny: float,
     normal: float,
-    ramp: float,
+    motion: Floats,
+    force: Floats,
+    wheels: Floats,
+    wheel_force: Floats,
+    mass: float,
+    load: float,
 ) -> None:
-    """Traction at a wheel's most loaded contact: hold the cruising speed, keep distance, carry the slope."""
+    """Traction: hold the cruising speed and the distance to the vehicle ahead, carry the slope's share."""
     rest = 1.0 - share
     tx, ty = ny, -nx
-    vx = state.wheel_vx[wheel] - (rest * state.vx[a] + share * state.vx[b])
-    vy = state.wheel_vy[wheel] - (rest * state.vy[a] + share * state.vy[b])
-    target = CRUISE_M_PER_S
+    vx = wheels[wheel, VX] - (rest * motion[a, VX] + share * motion[b, VX])
+    vy = wheels[wheel, VY] - (rest * motion[a, VY] + share * motion[b, VY])
+    target = settings.cruise_m_per_s
     front = wheel - wheel % 2
     if front > 0:
-        gap = state.wheel_x[front - 1] - state.wheel_x[front]
-        target *= min(1.0, max(0.0, (gap - FOLLOW_STOP_M) * PER_FOLLOW_SLOW))
-    wanted = (target - (vx * tx + vy * ty)) * PER_RESPONSE
-    wanted = min(MAX_ACCELERATION_M_PER_S2, max(-MAX_ACCELERATION_M_PER_S2, wanted))
-    weight = model.vehicles.weight_pn[wheel] * ramp
-    most = min(FRICTION * normal, GRADE * weight)
-    force = min(most, max(-most, model.vehicles.mass[wheel] * wanted + weight * ty))
-    _react(state, wheel, a, b, share, force * tx, force * ty)
+        gap = wheels[front - 1, X] - wheels[front, X]
+        target *= min(1.0, max(0.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
+    wanted = (target - (vx * tx + vy * ty)) * settings.response_per_s
+    hardest = settings.max_acceleration_m_per_s2
+    wanted = min(hardest, max(-hardest, wanted))
+    limit = min(settings.friction * normal, settings.grade * load)
+    traction = min(limit, max(-limit, mass * wanted + load * ty))
+    _react(wheel, a, b, share, traction * tx, traction * ty, force, wheel_force)
 
 
-@compiled
-def _hold_axles(model: Model, state: State) -> None:
+@inlined
+def _hold_axles(
+    settings: Settings, wheels: Floats, wheel_force: Floats, stiffness: Floats, damping: Floats
+) -> None:
     """Spring and damper between a vehicle's two wheels."""
-    for vehicle in range(len(model.vehicles.axle_stiffness)):
+    for vehicle in range(len(stiffness)):
         front, rear = 2 * vehicle, 2 * vehicle + 1
-        dx = state.wheel_x[front] - state.wheel_x[rear]
-        dy = state.wheel_y[front] - state.wheel_y[rear]
+        dx, dy = wheels[front, X] - wheels[rear, X], wheels[front, Y] - wheels[rear, Y]
         length = math.sqrt(dx * dx + dy * dy + TINY)
         inverse = 1.0 / length
-        closing = (state.wheel_vx[rear] - state.wheel_vx[front]) * dx
-        closing += (state.wheel_vy[rear] - state.wheel_vy[front]) * dy
-        force = model.vehicles.axle_stiffness[vehicle] * (WHEELBASE_M - length)
-        force = (force + model.vehicles.axle_damping[vehicle] * (closing * inverse)) * inverse
-        state.wheel_fx[front] += force * dx
-        state.wheel_fy[front] += force * dy
-        state.wheel_fx[rear] -= force * dx
-        state.wheel_fy[rear] -= force * dy
+        opening = (wheels[front, VX] - wheels[rear, VX]) * dx + (wheels[front, VY] - wheels[rear, VY]) * dy
+        pull = stiffness[vehicle] * (length - settings.wheelbase_m) + damping[vehicle] * (opening * inverse)
+        fx, fy = pull * inverse * dx, pull * inverse * dy
+        wheel_force[front, X] -= fx
+        wheel_force[front, Y] -= fy
+        wheel_force[rear, X] += fx
+        wheel_force[rear, Y] += fy
 
 
-@compiled
-def _pull_members(model: Model, state: State, step: int) -> bool:
+@inlined
+def _pull_members(
+    settings: Settings,
+    step: int,
+    ends: Indices,
+    rest_m: Floats,
+    stiffness: Floats,
+    damping: Floats,
+    limit: Floats,
+    filtered: Floats,
+    peak: Floats,
+    break_step: Ints,
+    motion: Floats,
+    force: Floats,
+) -> bool:
     """Forces of the members; breaks those whose filtered force exceeds their limit. → did one break?"""
-    members, share = model.members, model.settings.filter_share
     broke = False
-    for m in range(len(members.a)):
-        a, b = members.a[m], members.b[m]
-        dx, dy = state.x[b] - state.x[a], state.y[b] - state.y[a]
+    for m in range(len(rest_m)):
+        a, b = ends[m, 0], ends[m, 1]
+        dx, dy = motion[b, X] - motion[a, X], motion[b, Y] - motion[a, Y]
         length = math.sqrt(dx * dx + dy * dy + TINY)
         inverse = 1.0 / length
-        opening = (state.vx[b] - state.vx[a]) * dx + (state.vy[b] - state.vy[a]) * dy
-        spring = state.stiffness[m] * (length - members.rest_m[m])
-        filtered = state.filtered_pn[m]
-        filtered += share * (abs(spring) - filtered)
-        state.filtered_pn[m] = filtered
-        state.peak_pn[m] = max(state.peak_pn[m], filtered)
-        force = (spring + state.damping[m] * (opening * inverse)) * inverse
-        state.fx[a] += force * dx
-        state.fy[a] += force * dy
-        state.fx[b] -= force * dx
-        state.fy[b] -= force * dy
-        if filtered > state.limit_pn[m]:
+        opening = (motion[b, VX] - motion[a, VX]) * dx + (motion[b, VY] - motion[a, VY]) * dy
+        spring = stiffness[m] * (length - rest_m[m])
+        behind = filtered[m]
+        behind += settings.filter_share * (abs(spring) - behind)
+        filtered[m] = behind
+        peak[m] = max(peak[m], behind)
+        pull = (spring + damping[m] * (opening * inverse)) * inverse
+        fx, fy = pull * dx, pull * dy
+        force[a, X] += fx
+        force[a, Y] += fy
+        force[b, X] -= fx
+        force[b, Y] -= fy
+        if behind > limit[m]:
             broke = True
-            state.break_step[m] = step
-            state.stiffness[m] = 0.0
-            state.damping[m] = 0.0
-            state.limit_pn[m] = np.inf
+            break_step[m] = step
+            stiffness[m] = 0.0
+            damping[m] = 0.0
+            limit[m] = np.inf
     return broke
 
 
-@compiled
-def _move_nodes(model: Model, state: State) -> None:
+@inlined
+def _move_nodes(
+    settings: Settings,
+    motion: Floats,
+    force: Floats,
+    inverse_mass: Floats,
+    stopped: Bools,
+    blocks: Floats,
+    highest_top: float,
+) -> None:
     """Semi-implicit Euler; then keep nodes out of the ground and above the floor of the water."""
-    nodes, settings = model.nodes, model.settings
     dt, drag = settings.step_s, settings.drag_per_s
-    for i in range(len(state.x)):
-        inverse = nodes.inverse_mass[i]
-        state.vx[i] += dt * (state.fx[i] * inverse - drag * state.vx[i])
-        state.vy[i] += dt * (state.fy[i] * inverse - drag * state.vy[i])
-        state.x[i] += dt * state.vx[i]
-        state.y[i] += dt * state.vy[i]
-        if state.y[i] < settings.highest_top_m and nodes.stopped_by_ground[i]:
-            _stop_by_ground(model, state, i)
+    for i in range(len(motion)):
+        vx, vy = motion[i, VX], motion[i, VY]
+        vx += dt * (force[i, X] * inverse_mass[i] - drag * vx)
+        vy += dt * (force[i, Y] * inverse_mass[i] - drag * vy)
+        motion[i, VX] = vx
+        motion[i, VY] = vy
+        motion[i, X] += dt * vx
+        motion[i, Y] += dt * vy
+        if motion[i, Y] < highest_top and stopped[i]:
+            _stop_by_ground(settings, motion, blocks, i)
 
 
 @compiled
-def _stop_by_ground(model: Model, state: State, i: int) -> None:
+def _stop_by_ground(settings: Settings, motion: Floats, blocks: Floats, i: int) -> None:
     """Put a node that has entered a block on the nearest face, without its speed into it."""
-    blocks = model.blocks
-    x, y = state.x[i], state.y[i]
-    for block in range(len(blocks.top_y)):
-        left, right = x - blocks.low_x[block], blocks.high_x[block] - x
-        up = blocks.top_y[block] - y
-        if left > 0.0 and right > 0.0 and up > 0.0:
-            if up <= left and up <= right:
-                state.y[i] = blocks.top_y[block]
-                state.vy[i] = max(0.0, state.vy[i])
-            elif left <= right:
-                state.x[i] = blocks.low_x[block]
-                state.vx[i] = min(0.0, state.vx[i])
-            else:
-                state.x[i] = blocks.high_x[block]
-                state.vx[i] = max(0.0, state.vx[i])
-    if state.y[i] < BANK_FLOOR_Y_M:
-        state.y[i] = BANK_FLOOR_Y_M
-        state.vx[i] = 0.0
-        state.vy[i] = 0.0
-
-
-@compiled
-def _move_wheels(model: Model, state: State) -> None:
-    """Semi-implicit Euler; a wheel that reaches the floor of the water stays there."""
-    dt = model.settings.step_s
-    for wheel in range(len(state.wheel_x)):
-        inverse = 1.0 / model.vehicles.mass[wheel]
-        state.wheel_vx[wheel] += dt * (state.wheel_fx[wheel] * inverse)
-        state.wheel_vy[wheel] += dt * (state.wheel_fy[wheel] * inverse)
-        state.wheel_x[wheel] += dt * state.wheel_vx[wheel]
-        state.wheel_y[wheel] += dt * state.wheel_vy[wheel]
-        if state.wheel_y[wheel] < WHEEL_FLOOR_Y_M:
-            state.wheel_y[wheel] = WHEEL_FLOOR_Y_M
-            state.wheel_vx[wheel] = 0.0
-            state.wheel_vy[wheel] = 0.0
-
-
-@compiled
-def _referee(model: Model, state: State, step: int) -> bool:
-    """Note who has crossed and whether one is lost. → is the run decided?"""
-    settings = model.settings
-    waiting = False
-    for vehicle in range(len(state.finish_step)):
-        front, rear = 2 * vehicle, 2 * vehicle + 1
-        front_x, rear_x = state.wheel_x[front], state.wheel_x[rear]
-        state.furthest_x[vehicle] = max(state.furthest_x[vehicle], front_x)
-        if state.finish_step[vehicle] >= 0:
+    for block in range(len(blocks)):
+        left, right = motion[i, X] - blocks[block, LOW_X], blocks[block, HIGH_X] - motion[i, X]
+        up = blocks[block, TOP_Y] - motion[i, Y]
+        if left <= 0.0 or right <= 0.0 or up <= 0.0:
             continue
-        if rear_x > settings.finish_x_m and state.wheel_y[rear] > settings.finish_y_m:
-            state.finish_step[vehicle] = step
+        if up <= left and up <= right:
+            motion[i, Y] = blocks[block, TOP_Y]
+            motion[i, VY] = max(0.0, motion[i, VY])
+        elif left <= right:
+            motion[i, X] = blocks[block, LOW_X]
+            motion[i, VX] = min(0.0, motion[i, VX])
+        else:
+            motion[i, X] = blocks[block, HIGH_X]
+            motion[i, VX] = max(0.0, motion[i, VX])
+    if motion[i, Y] < settings.floor_y_m:
+        motion[i, Y] = settings.floor_y_m
+        motion[i, VX] = 0.0
+        motion[i, VY] = 0.0
+
+
+@inlined
+def _move_wheels(settings: Settings, wheels: Floats, wheel_force: Floats, mass: Floats) -> None:
+    """Semi-implicit Euler; a wheel that reaches the floor of the water stays there."""
+    dt, floor_y = settings.step_s, settings.floor_y_m + settings.wheel_radius_m
+    for wheel in range(len(wheels)):
+        inverse = 1.0 / mass[wheel]
+        wheels[wheel, VX] += dt * (wheel_force[wheel, X] * inverse)
+        wheels[wheel, VY] += dt * (wheel_force[wheel, Y] * inverse)
+        wheels[wheel, X] += dt * wheels[wheel, VX]
+        wheels[wheel, Y] += dt * wheels[wheel, VY]
+        if wheels[wheel, Y] < floor_y:
+            wheels[wheel, Y] = floor_y
+            wheels[wheel, VX] = 0.0
+            wheels[wheel, VY] = 0.0
+
+
+@inlined
+def _referee(
+    settings: Settings,
+    step: int,
+    wheels: Floats,
+    furthest: Floats,
+    finish: Ints,
+    lost: Ints,
+) -> bool:
+    """Note who has crossed and whether one is lost. → is the run decided?"""
+    waiting = False
+    for vehicle in range(len(finish)):
+        front, rear = 2 * vehicle, 2 * vehicle + 1
+        furthest[vehicle] = max(furthest[vehicle], wheels[front, X])
+        if finish[vehicle] >= 0:
+            continue
+        if wheels[rear, X] > settings.finish_x_m and wheels[rear, Y] > settings.finish_y_m:
+            finish[vehicle] = step
             continue
         waiting = True
-        sunk = max(state.wheel_y[front], state.wheel_y[rear]) < settings.lost_y_m
-        if state.lost_step[0] < 0 and (sunk or rear_x - front_x > OVERTURNED_M):
-            state.lost_step[0] = step
-    return not waiting or state.lost_step[0] >= 0
+        sunk = wheels[front, Y] < settings.lost_y_m and wheels[rear, Y] < settings.lost_y_m
+        if lost[0] < 0 and (sunk or wheels[rear, X] - wheels[front, X] > settings.overturned_m):
+            lost[0] = step
+    return not waiting or lost[0] >= 0

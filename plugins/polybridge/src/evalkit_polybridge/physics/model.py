@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,21 +25,25 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-class Nodes(NamedTuple):
-    """The bridge's nodes by id, then corners of the ground. Sizes (N,); inverse mass is 0 where fixed."""
+#: Columns of the arrays that hold motion: position (m) and velocity (m/s). Forces (PN) use X and Y.
+X, Y, VX, VY = 0, 1, 2, 3
+#: Columns of `Blocks`.
+LOW_X, HIGH_X, TOP_Y = 0, 1, 2
 
-    x_m: Floats
-    y_m: Floats
+
+class Nodes(NamedTuple):
+    """The bridge's nodes by id, then corners of the ground (N of them); inverse mass is 0 where fixed."""
+
+    place_m: Floats  # (N, 2)
     weight_pn: Floats
     inverse_mass: Floats
     stopped_by_ground: Bools
 
 
 class Members(NamedTuple):
-    """Axial springs with dampers, sizes (M,): PN/m, PN·s/m, PN."""
+    """Axial springs with dampers (M of them): PN/m, PN·s/m, PN."""
 
-    a: Indices
-    b: Indices
+    ends: Indices  # (M, 2)
     rest_m: Floats
     stiffness: Floats
     damping: Floats
@@ -46,75 +51,76 @@ class Members(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """Segments that wheels can stand on, sizes (S,): roads in member order, then the ground's outline.
+    """Segments that wheels can stand on (S of them): roads in member order, then the ground's outline.
 
     `member` is the index of the road member, −1 for ground.
     """
 
-    a: Indices
-    b: Indices
+    ends: Indices  # (S, 2)
     member: Ints
 
 
-class Blocks(NamedTuple):
-    """Banks and platforms as boxes without a bottom, reduced by the skin; sizes (B,), metres."""
-
-    low_x: Floats
-    high_x: Floats
-    top_y: Floats
-
-
 class Vehicles(NamedTuple):
-    """Wheels, sizes (2 V,): wheel 2 v is vehicle v's front wheel, 2 v + 1 its rear wheel; axles, sizes (V,)."""
+    """2 V wheels, of which 2 v is vehicle v's front wheel and 2 v + 1 its rear wheel, and V axles."""
 
-    x_m: Floats
-    y_m: Floats
-    weight_pn: Floats
+    place_m: Floats  # (2 V, 2)
+    weight_pn: Floats  # (2 V,), as are mass and contact damping
     mass: Floats
     contact_damping: Floats
-    axle_stiffness: Floats
+    axle_stiffness: Floats  # (V,)
     axle_damping: Floats
 
 
 class Settings(NamedTuple):
-    """Numbers of one run; `filter_share` is the part of a difference that the force filter takes per step."""
+    """Numbers of a run, most of them from `constants`.
+
+    The compiled kernel takes them from here and not from `constants`, because numba's cache notices neither a
+    change there nor one of a global. `filter_share` is the part of a difference that the force filter takes
+    per step.
+    """
 
     step_s: float
+    ramp_per_s: float
     drag_per_s: float
     filter_share: float
+    contact_stiffness: float
+    contact_reach_m: float
     refresh_steps: int
+    wheel_radius_m: float
+    wheelbase_m: float
+    friction: float
+    grade: float
+    cruise_m_per_s: float
+    response_per_s: float
+    max_acceleration_m_per_s2: float
+    follow_stop_m: float
+    follow_per_m: float
+    overturned_m: float
     finish_x_m: float
     finish_y_m: float
     lost_y_m: float
-    highest_top_m: float
+    floor_y_m: float
 
 
 class Model(NamedTuple):
-    """What does not change during a run. Units: m, s, PN and, for masses, PN·s²/m."""
+    """What does not change during a run. Units: m, s, PN and, for masses, PN·s²/m.
+
+    `blocks` (B, 3) are banks and platforms as boxes without a bottom, reduced by the skin.
+    """
 
     nodes: Nodes
     members: Members
     surface: Surface
-    blocks: Blocks
+    blocks: Floats
     vehicles: Vehicles
     settings: Settings
 
 
 class State(NamedTuple):
-    """What a run changes, in place. Sizes as in `Model`; the forces are workspace."""
+    """What a run changes, in place. Sizes as in `Model`."""
 
-    x: Floats
-    y: Floats
-    vx: Floats
-    vy: Floats
-    fx: Floats
-    fy: Floats
-    wheel_x: Floats
-    wheel_y: Floats
-    wheel_vx: Floats
-    wheel_vy: Floats
-    wheel_fx: Floats
-    wheel_fy: Floats
+    motion: Floats  # (N, 4)
+    wheels: Floats  # (2 V, 4)
     # Members: a broken one has neither stiffness nor damping, and no limit.
     stiffness: Floats
     damping: Floats
@@ -171,42 +177,23 @@ def build_model(
         surface=_surface([*roads, *((a, b, -1) for a, b in ground)]),
         blocks=blocks,
         vehicles=_vehicles(level, load_scale, start_offset_m),
-        settings=Settings(
-            step_s=dt_s,
-            drag_per_s=c.DRAG_PER_S,
-            filter_share=dt_s / (c.FORCE_FILTER_S + dt_s),
-            refresh_steps=max(1, round(c.REFRESH_S / dt_s)),
-            finish_x_m=level.span_m + c.FINISH_BEYOND_EDGE_M,
-            finish_y_m=level.dy_m,
-            lost_y_m=level.lowest_surface_y() - c.LOST_DEPTH_M,
-            highest_top_m=float(blocks.top_y.max()),
-        ),
+        settings=_settings(level, dt_s),
     )
 
 
 def initial_state(model: Model) -> State:
     """The state at t = 0: everything at rest, in place and intact."""
-    nodes, members, vehicles = model.nodes, model.members, model.vehicles
+    members, vehicles = model.members, model.vehicles
     return State(
-        x=nodes.x_m.copy(),
-        y=nodes.y_m.copy(),
-        vx=np.zeros_like(nodes.x_m),
-        vy=np.zeros_like(nodes.x_m),
-        fx=np.zeros_like(nodes.x_m),
-        fy=np.zeros_like(nodes.x_m),
-        wheel_x=vehicles.x_m.copy(),
-        wheel_y=vehicles.y_m.copy(),
-        wheel_vx=np.zeros_like(vehicles.x_m),
-        wheel_vy=np.zeros_like(vehicles.x_m),
-        wheel_fx=np.zeros_like(vehicles.x_m),
-        wheel_fy=np.zeros_like(vehicles.x_m),
+        motion=np.hstack([model.nodes.place_m, np.zeros_like(model.nodes.place_m)]),
+        wheels=np.hstack([vehicles.place_m, np.zeros_like(vehicles.place_m)]),
         stiffness=members.stiffness.copy(),
         damping=members.damping.copy(),
         limit_pn=members.strength_pn.copy(),
         filtered_pn=np.zeros_like(members.rest_m),
         peak_pn=np.zeros_like(members.rest_m),
         break_step=np.full(members.rest_m.shape, -1, dtype=np.int64),
-        furthest_x=vehicles.x_m[::2].copy(),
+        furthest_x=vehicles.place_m[::2, X].copy(),
         finish_step=np.full(len(vehicles.axle_damping), -1, dtype=np.int64),
         lost_step=np.full(1, -1, dtype=np.int64),
     )
@@ -229,9 +216,9 @@ def _check(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
 
 
 def _place_ground(level: Level, points: list[Point], fixed: list[bool]) -> list[tuple[int, int]]:
-    """Append the corners of the ground to the nodes; a corner on an anchor is that anchor. → segments' ends."""
+    """Append the ground's corners to the nodes (on an anchor: that anchor). → ends of its segments."""
     known = {point: i for i, point in reversed(list(enumerate(points))) if fixed[i]}
-    segments = []
+    segments: list[tuple[int, int]] = []
     for outline in level.outlines():
         corners = []
         for point in outline:
@@ -240,7 +227,7 @@ def _place_ground(level: Level, points: list[Point], fixed: list[bool]) -> list[
                 points.append(point)
                 fixed.append(True)
             corners.append(known[point])
-        segments += list(zip(corners, corners[1:], strict=False))
+        segments += pairwise(corners)
     return segments
 
 
@@ -262,9 +249,12 @@ def _nodes(
     rest_m: Sequence[float],
     stiffness: Sequence[float],
     bridge_nodes: int,
-    blocks: Blocks,
+    blocks: Floats,
 ) -> Nodes:
-    """Weights: a joint and half of every member that meets there. Masses: weight ÷ g, or the inertia floor."""
+    """Weight: a joint and half of every member that meets there. Mass: weight ÷ g, or the inertia floor.
+
+    Nodes that are built inside a block stay free to move there.
+    """
     weight = [c.JOINT_WEIGHT_PN] * bridge_nodes + [0.0] * (len(points) - bridge_nodes)
     stiffness_sum = [0.0] * len(points)
     for edge, pair, length, k in zip(edges, ends, rest_m, stiffness, strict=True):
@@ -277,13 +267,11 @@ def _nodes(
         0.0 if fixed[i] else 1.0 / max(weight[i] / c.GRAVITY_M_PER_S2, floor * stiffness_sum[i])
         for i in range(len(points))
     ]
-    x = np.array([p[0] for p in points], dtype=np.float64)
-    y = np.array([p[1] for p in points], dtype=np.float64)
-    free = np.array([not f for f in fixed], dtype=np.bool_)
-    buried = ((x[:, None] > blocks.low_x) & (x[:, None] < blocks.high_x) & (y[:, None] < blocks.top_y)).any(
-        axis=1
-    )
-    return Nodes(x, y, np.array(weight), np.array(inverse_mass), free & ~buried)
+    place = np.array(points, dtype=np.float64)
+    x, y = place[:, X, None], place[:, Y, None]
+    buried = ((x > blocks[:, LOW_X]) & (x < blocks[:, HIGH_X]) & (y < blocks[:, TOP_Y])).any(axis=1)
+    stopped = ~np.array(fixed, dtype=np.bool_) & ~buried
+    return Nodes(place, np.array(weight), np.array(inverse_mass), stopped)
 
 
 def _members(
@@ -300,8 +288,7 @@ def _members(
         inverse = float(inverse_mass[a]) + float(inverse_mass[b])
         damping.append(2.0 * c.MEMBER_DAMPING_RATIO * math.sqrt(k / inverse) if inverse > 0.0 else 0.0)
     return Members(
-        a=np.array([a for a, _ in ends], dtype=np.uint32),
-        b=np.array([b for _, b in ends], dtype=np.uint32),
+        ends=np.array(ends, dtype=np.uint32).reshape(-1, 2),
         rest_m=np.array(rest_m, dtype=np.float64),
         stiffness=np.array(stiffness, dtype=np.float64),
         damping=np.array(damping, dtype=np.float64),
@@ -312,20 +299,18 @@ def _members(
 
 
 def _surface(segments: Sequence[tuple[int, int, int]]) -> Surface:
-    a, b, member = zip(*segments, strict=True)
-    return Surface(
-        np.array(a, dtype=np.uint32), np.array(b, dtype=np.uint32), np.array(member, dtype=np.int64)
-    )
+    table = np.array(segments, dtype=np.int64)
+    return Surface(table[:, :2].astype(np.uint32), table[:, 2].copy())
 
 
-def _blocks(level: Level) -> Blocks:
+def _blocks(level: Level) -> Floats:
     boxes = [
         (-BANK_LENGTH_M, 0.0, 0.0),
         *((p.x_start, p.x_end, p.surface_y) for p in level.platforms),
         (level.span_m, level.span_m + BANK_LENGTH_M, level.dy_m),
     ]
-    low, high, top = (np.array(side, dtype=np.float64) for side in zip(*boxes, strict=True))
-    return Blocks(low + c.GROUND_SKIN_M, high - c.GROUND_SKIN_M, top - c.GROUND_SKIN_M)
+    skin = c.GROUND_SKIN_M
+    return np.array([(low + skin, high - skin, top - skin) for low, high, top in boxes], dtype=np.float64)
 
 
 def _vehicles(level: Level, load_scale: float, start_offset_m: float) -> Vehicles:
@@ -333,19 +318,42 @@ def _vehicles(level: Level, load_scale: float, start_offset_m: float) -> Vehicle
     wheels = np.repeat(np.array(level.vehicles_pg, dtype=np.float64), 2)
     weight = wheels * c.PG_PN * load_scale * 0.5
     mass = weight / c.GRAVITY_M_PER_S2
-    front = np.array(
-        [c.FIRST_START_X_M - c.START_SPACING_M * v + start_offset_m for v in range(len(level.vehicles_pg))],
-        dtype=np.float64,
-    )
-    x = np.empty_like(wheels)
-    x[::2], x[1::2] = front, front - c.WHEELBASE_M
+    front_x = [
+        c.FIRST_START_X_M - c.START_SPACING_M * v + start_offset_m for v in range(len(level.vehicles_pg))
+    ]
+    place = [(x - back, c.WHEEL_RADIUS_M) for x in front_x for back in (0.0, c.WHEELBASE_M)]
     half_mass = 0.5 * mass[::2]
     return Vehicles(
-        x_m=x,
-        y_m=np.full_like(x, c.WHEEL_RADIUS_M),
+        place_m=np.array(place, dtype=np.float64).reshape(-1, 2),
         weight_pn=weight,
         mass=mass,
         contact_damping=2.0 * c.CONTACT_DAMPING_RATIO * np.sqrt(c.CONTACT_STIFFNESS_PN_PER_M * mass),
         axle_stiffness=half_mass * (c.AXLE_RATE_PER_S * c.AXLE_RATE_PER_S),
         axle_damping=half_mass * (2.0 * c.AXLE_DAMPING_RATIO * c.AXLE_RATE_PER_S),
+    )
+
+
+def _settings(level: Level, dt_s: float) -> Settings:
+    return Settings(
+        step_s=dt_s,
+        ramp_per_s=1.0 / c.GRAVITY_RAMP_S,
+        drag_per_s=c.DRAG_PER_S,
+        filter_share=dt_s / (c.FORCE_FILTER_S + dt_s),
+        contact_stiffness=c.CONTACT_STIFFNESS_PN_PER_M,
+        contact_reach_m=c.CONTACT_REACH_M,
+        refresh_steps=max(1, round(c.REFRESH_S / dt_s)),
+        wheel_radius_m=c.WHEEL_RADIUS_M,
+        wheelbase_m=c.WHEELBASE_M,
+        friction=c.FRICTION,
+        grade=c.GRADE,
+        cruise_m_per_s=c.CRUISE_M_PER_S,
+        response_per_s=1.0 / c.DRIVER_RESPONSE_S,
+        max_acceleration_m_per_s2=c.MAX_ACCELERATION_M_PER_S2,
+        follow_stop_m=c.FOLLOW_STOP_M,
+        follow_per_m=1.0 / c.FOLLOW_SLOW_M,
+        overturned_m=c.OVERTURNED_M,
+        finish_x_m=level.span_m + c.FINISH_BEYOND_EDGE_M,
+        finish_y_m=level.dy_m,
+        lost_y_m=level.lowest_surface_y() - c.LOST_DEPTH_M,
+        floor_y_m=BANK_FLOOR_Y_M,
     )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
-
-import numpy as np
 
 from evalkit_polybridge.constants import FRAMES_PER_SECOND, STEP_S, WINDOW_S
 from evalkit_polybridge.graph import Bridge, Level
@@ -163,12 +161,11 @@ def _edge_order(bridge: Bridge) -> tuple[tuple[int, ...], list[int]]:
 
 def _frame(state: State, bridge: Bridge, t_s: float) -> Frame:
     count = len(bridge.nodes)
-    wheels = np.stack([state.wheel_x, state.wheel_y], axis=1)
     return Frame(
         t_s=t_s,
-        nodes_m=np.stack([state.x[:count], state.y[:count]], axis=1),
+        nodes_m=state.motion[:count, :2].copy(),
         broken=(state.break_step >= 0)[_edge_order(bridge)[1]],
-        wheels_m=wheels.reshape(-1, 2, 2),
+        wheels_m=state.wheels[:, :2].reshape(-1, 2, 2),
         failure=bool(state.lost_step[0] >= 0),
     )
 
@@ -204,9 +201,7 @@ def _report(model: Model, state: State, bridge: Bridge, steps: int, frames: tupl
 def _digest(state: State, outcome: Outcome, steps: int) -> str:
     """SHA-256 of positions, velocities, peak forces, breaks and verdict, as little-endian bytes."""
     bits = hashlib.sha256(f"{outcome} {steps}".encode())
-    for values in (state.x, state.y, state.vx, state.vy, state.wheel_x, state.wheel_y):
-        bits.update(values.astype("<f8").tobytes())
-    for values in (state.wheel_vx, state.wheel_vy, state.peak_pn):
+    for values in (state.motion, state.wheels, state.peak_pn):
         bits.update(values.astype("<f8").tobytes())
     for numbers in (state.break_step, state.finish_step, state.lost_step):
         bits.update(numbers.astype("<i8").tobytes())
