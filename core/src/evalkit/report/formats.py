@@ -68,12 +68,12 @@ def table_json(table: Table) -> dict[str, Any]:
     }
 
 
-def write_text(text: str, stream: TextIO) -> None:
-    """Write a text laid out for a terminal: coloured if the stream is one, as it is otherwise.
+def write_text(text: str, stream: TextIO, *, colour: bool) -> None:
+    """Write a text to a stream; what its encoding can't say is written as an escape.
 
-    What the stream's encoding can't say is written as an escape.
+    In colour, headings are bold, intervals dim, and the words for what isn't a value stand out.
     """
-    if not stream.isatty():
+    if not colour:
         encoding = stream.encoding or "utf-8"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         return

@@ -14,46 +14,55 @@ from evalkit.report.table import Cell, Column, Estimate, Rate, Table
 from evalkit.types import EpisodeKey, Score, Task
 
 if TYPE_CHECKING:
-    from evalkit.hookspecs import MetricSpec
     from evalkit.run.scoring import RunScores
     from evalkit.store.reader import RunReader
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One agent in one run: episodes planned and with a result, and its figure per metric id.
+    """One agent in one run: how its episodes fared, and its figure per metric id.
 
-    `unscored` holds the reasons, one per episode, why played episodes can't be scored.
+    Of the `planned` episodes, `played` ended somehow, `errors` of those in an error, and `finished` have a
+    result that can be scored. `unscored` holds the reasons, one per episode, why others that were played
+    can't be.
     """
 
     run: str
     suite: str
     agent: str
     planned: int
+    played: int
+    errors: int
     finished: int
     aggregates: Mapping[str, Aggregate]
     unscored: tuple[str, ...] = ()
 
 
-def systems_of(reader: RunReader, scores: RunScores) -> list[System]:
-    """The agents of a run in the order of its manifest, their metrics in the order of the suite."""
-    finished = finished_keys(reader) - scores.unscored.keys()
+def systems_of(reader: RunReader, scores: RunScores | None) -> list[System]:
+    """The agents of a run in the order of its manifest, their metrics in the order of the suite.
+
+    Without scores (the plugin isn't installed, say) there are no figures.
+    """
+    index = reader.index()
+    failed = {key for key, line in index.items() if END_POLICIES[EndReason(line["end"]["reason"])].error}
+    unscored = scores.unscored if scores is not None else {}
     systems = []
     for agent, planned in _by_agent(reader.planned()).items():
-        done = planned & finished
-        unscored = tuple(why for key, why in scores.unscored.items() if key in planned)
-        aggregates = {
-            name: _aggregate(spec, agent, planned, done, scores) for name, spec in scores.specs.items()
-        }
-        suite = reader.manifest["suite"]["name"]
-        systems.append(System(reader.name, suite, agent, len(planned), len(done), aggregates, unscored))
+        finished = (planned & index.keys()) - failed - unscored.keys()
+        systems.append(
+            System(
+                run=reader.name,
+                suite=reader.manifest["suite"]["name"],
+                agent=agent,
+                planned=len(planned),
+                played=len(planned & index.keys()),
+                errors=len(planned & failed),
+                finished=len(finished),
+                aggregates=_aggregates(agent, planned, finished, scores) if scores is not None else {},
+                unscored=tuple(why for key, why in unscored.items() if key in planned),
+            )
+        )
     return systems
-
-
-def finished_keys(reader: RunReader) -> set[EpisodeKey]:
-    """The episodes that have a result: played to an end that isn't an error."""
-    index = reader.index()
-    return {key for key, line in index.items() if not END_POLICIES[EndReason(line["end"]["reason"])].error}
 
 
 def main_tables(systems: Sequence[System]) -> list[Table]:
@@ -98,12 +107,37 @@ def summary(systems: Sequence[System], tables: Sequence[Table]) -> dict[str, Any
                 "run": system.run,
                 "suite": system.suite,
                 "agent": system.agent,
-                "episodes": {"planned": system.planned, "finished": system.finished},
-                "metrics": {name: _metric_json(a) for name, a in system.aggregates.items()},
+                "episodes": {
+                    "planned": system.planned,
+                    "played": system.played,
+                    "errors": system.errors,
+                    "finished": system.finished,
+                },
+                "metrics": {name: metric_json(a) for name, a in system.aggregates.items()},
             }
             for system in systems
         ],
         "tables": {table.id: table_json(table) for table in tables},
+    }
+
+
+def metric_json(aggregate: Aggregate) -> dict[str, Any]:
+    """One metric's entry in the JSON of a report."""
+    missing = asdict(aggregate.missing) if aggregate.missing is not None else None
+    statuses = {status: getattr(aggregate, status) for status in STATUSES if status != "ok"}
+    return {
+        "value": aggregate.value,
+        "numerator": aggregate.numerator,
+        "denominator": aggregate.denominator,
+        "low": aggregate.low,
+        "high": aggregate.high,
+        "method": aggregate.method,
+        "missing": missing,
+        "label": aggregate.label,
+        "kind": aggregate.kind,
+        "unit": aggregate.unit,
+        **statuses,
+        "note": aggregate.note,
     }
 
 
@@ -123,16 +157,21 @@ def _by_agent(planned: Iterable[EpisodeKey]) -> dict[str, set[EpisodeKey]]:
     return found
 
 
-def _aggregate(
-    spec: MetricSpec, agent: str, planned: set[EpisodeKey], finished: set[EpisodeKey], scores: RunScores
-) -> Aggregate:
-    if spec.scope == "run":
-        nothing = Score(None, "unscored", {"why": "no episode has a result"})
-        score = scores.run_scores[spec.id].get(agent, nothing)
-        return aggregate_run(spec, score, missing=len(planned - finished))
-    own = {key: score for key, score in scores.episode_scores[spec.id].items() if key.agent == agent}
-    clusters = _clusters(spec.cluster, own, scores.tasks) if spec.cluster else None
-    return aggregate(spec, own, clusters=clusters, missing=len(planned - own.keys()))
+def _aggregates(
+    agent: str, planned: set[EpisodeKey], finished: set[EpisodeKey], scores: RunScores
+) -> dict[str, Aggregate]:
+    """Every metric's figure, in the order of `scores.specs`."""
+    found: dict[str, Aggregate] = {}
+    for name, spec in scores.specs.items():
+        if spec.scope == "run":
+            nothing = Score(None, "unscored", {"why": "no episode has a result"})
+            score = scores.run_scores[name].get(agent, nothing)
+            found[name] = aggregate_run(spec, score, missing=len(planned - finished))
+        else:
+            own = {key: score for key, score in scores.episode_scores[name].items() if key.agent == agent}
+            clusters = _clusters(spec.cluster, own, scores.tasks) if spec.cluster else None
+            found[name] = aggregate(spec, own, clusters=clusters, missing=len(planned - own.keys()))
+    return found
 
 
 def _clusters(name: str, keys: Iterable[EpisodeKey], tasks: Mapping[str, Task]) -> dict[EpisodeKey, str]:
@@ -194,7 +233,7 @@ def _grid(
     cells = figures
     if len(names) > len(metrics):
         down, across, head = across, down, "agent"
-        cells = list(zip(*figures, strict=True))
+        cells = [[row[number] for row in figures] for number in range(len(names))]
     columns = (Column(head), *(Column(name) for name in across))
     rows = tuple((name, *row) for name, row in zip(down, cells, strict=True))
     return Table(table_id, title, columns, rows, note)
@@ -253,22 +292,3 @@ def _merged(group: Sequence[tuple[str, Table]]) -> Table:
     rows = tuple((run, *row) for run, table in group for row in table.rows)
     notes = dict.fromkeys(table.note for _, table in group if table.note)
     return Table(first.id, first.title, columns, rows, "\n".join(notes))
-
-
-def _metric_json(aggregate: Aggregate) -> dict[str, Any]:
-    missing = asdict(aggregate.missing) if aggregate.missing is not None else None
-    statuses = {status: getattr(aggregate, status) for status in STATUSES if status != "ok"}
-    return {
-        "value": aggregate.value,
-        "numerator": aggregate.numerator,
-        "denominator": aggregate.denominator,
-        "low": aggregate.low,
-        "high": aggregate.high,
-        "method": aggregate.method,
-        "missing": missing,
-        "label": aggregate.label,
-        "kind": aggregate.kind,
-        "unit": aggregate.unit,
-        **statuses,
-        "note": aggregate.note,
-    }
