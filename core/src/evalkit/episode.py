@@ -295,7 +295,7 @@ class _Walk:
         if observation.text:
             fields["text"] = self._compact(observation.text)
         if observation.data:
-            fields["data"] = self._compact(dict(observation.data))
+            fields["data"] = {name: self._compact(value) for name, value in observation.data.items()}
         if observation.images:
             fields["images"] = [
                 {"name": image.name, "blob": self.sink.blob(image.data()) if self.rules.pictures else None}

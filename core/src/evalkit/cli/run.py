@@ -204,12 +204,9 @@ def exit_code(outcome: Outcome) -> ExitCode:
 def print_scores(folder: Path, plugins: Plugins, format_: str) -> None:
     """Score a run from its record, keep the scores beside it, and print its tables on stdout."""
     from evalkit.report.run_report import run_report
-
     from evalkit.store.reader import RunReader
 
-    reader = RunReader(folder)
-    report = run_report([reader], plugins, keep_scores=True)
-    report.print(format_)
+    run_report([RunReader(folder)], plugins, keep_scores=True).print(format_)
 
 
 def _play(

@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ RECORDED_PACKAGES = ("evalkit-core", "numpy", "numba", "llvmlite", "pydantic", "
 class Selection:
     """Which of a suite's tasks to play; `span` is a slice, `keyword` a pattern, `ids` exact names."""
 
-    span: slice = slice(None)
+    span: slice = field(default_factory=lambda: slice(None))
     keyword: str | None = None
     ids: tuple[str, ...] = ()
 
