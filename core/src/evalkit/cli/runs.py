@@ -48,7 +48,7 @@ def command(folder: Path, as_json: bool) -> None:
         click.echo(to_json({"runs": [_json(line) for line in lines]}), nl=False)
     else:
         text = to_text([_table(folder, lines)], terminal_width())
-        write_text(text, sys.stdout, colour=sys.stdout.isatty())
+        write_text(text, sys.stdout)
 
 
 def _lines(folder: Path, plugins: Plugins) -> Iterator[_Line]:

@@ -71,7 +71,7 @@ def _show_run(reader: RunReader, as_json: bool) -> None:
         return
     table = to_text([_episode_table(reader)], terminal_width())
     text = "\n".join(_essentials(reader.manifest)) + "\n\n" + table
-    write_text(text, sys.stdout, colour=sys.stdout.isatty())
+    write_text(text, sys.stdout)
 
 
 def _essentials(manifest: dict[str, Any]) -> Iterator[str]:

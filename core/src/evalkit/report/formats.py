@@ -68,12 +68,13 @@ def table_json(table: Table) -> dict[str, Any]:
     }
 
 
-def write_text(text: str, stream: TextIO, *, colour: bool) -> None:
+def write_text(text: str, stream: TextIO, *, colour: bool | None = None) -> None:
     """Write a text to a stream; what its encoding can't say is written as an escape.
 
-    In colour, headings are bold, intervals dim, and the words for what isn't a value stand out.
+    In colour (None: if the stream is a terminal), headings are bold, intervals dim, and the words for
+    what isn't a value stand out.
     """
-    if not colour:
+    if not (stream.isatty() if colour is None else colour):
         encoding = stream.encoding or "utf-8"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         return
