@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -41,18 +40,15 @@ def command(runs: tuple[str, ...], form: str, patterns: tuple[str, ...], output:
     failures. Several runs are put side by side.
     """
     from evalkit.plugins import load_plugins
-    from evalkit.report.formats import write_text
-    from evalkit.report.run_report import matching_metrics, run_report, terminal_width
+    from evalkit.report.run_report import run_report
     from evalkit.store.reader import RunReader, find_run
 
-    plugins = load_plugins()
     folders = dict.fromkeys(find_run(name, Path("runs")).resolve() for name in runs or ("latest",))
-    readers = [RunReader(folder) for folder in folders]
-    report = run_report(readers, plugins, matching_metrics(readers, plugins, patterns) if patterns else None)
+    report = run_report([RunReader(folder) for folder in folders], load_plugins(), patterns)
     if output is None:
-        write_text(report.text(form, terminal_width()), sys.stdout)
+        report.print(form)
         return
     try:
-        output.write_text(report.text(form), encoding="utf-8", errors="backslashreplace", newline="\n")
+        output.write_text(report.render(form), encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise StorageError(f"can't write {output}: {error.strerror or error}") from error

@@ -5,13 +5,14 @@ from __future__ import annotations
 import fnmatch
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalkit.errors import EvalkitError, UnknownNameError
 from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins, resolve
-from evalkit.report.formats import FORMATS, to_json, to_text
+from evalkit.report.formats import FORMATS, to_json, to_text, write_text
 from evalkit.report.systems import System, main_tables, merged_by_id, summary, systems_of
 from evalkit.report.table import Table
 from evalkit.run.scoring import (
@@ -20,8 +21,10 @@ from evalkit.run.scoring import (
     metric_specs,
     scorable_episodes,
     score_run,
+    scores_document,
 )
 from evalkit.store.reader import RunReader
+from evalkit.store.writer import pretty_json, write_atomically
 from evalkit.types import Episode, Task
 
 _log = logging.getLogger("evalkit")
@@ -32,17 +35,24 @@ FILE_WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The systems of some runs, the tables (the main ones, then those of plugins), each run's scores."""
+    """The systems of one or several runs; `tables` are the main ones, then those of plugins."""
 
     systems: Sequence[System]
     tables: Sequence[Table]
-    scores: Sequence[RunScores]
 
-    def text(self, form: str, width: int = FILE_WIDTH) -> str:
-        """The report in a format of `FORMATS` or as `json`; `width` matters to the format `table` only."""
+    def render(self, form: str, width: int = FILE_WIDTH) -> str:
+        """The report in a format of `FORMATS` or as `json`; `width` matters to the text only."""
         if form == "json":
             return to_json(summary(self.systems, self.tables))
         return to_text(self.tables, width) if form == "table" else FORMATS[form](self.tables)
+
+    def print(self, form: str) -> None:
+        """Write the report to stdout; `rich` is the text in colours if a person looks, `plain` never is."""
+        if form in ("rich", "plain", "table"):
+            text = self.render("table", terminal_width())
+            write_text(text, sys.stdout, colour=False if form == "plain" else None)
+        else:
+            write_text(self.render(form), sys.stdout, colour=False)
 
 
 def terminal_width() -> int:
@@ -53,44 +63,41 @@ def terminal_width() -> int:
 def run_report(
     readers: Sequence[RunReader],
     plugins: Plugins,
-    metrics: Callable[[RunReader], Sequence[str]] | None = None,
+    patterns: Sequence[str] = (),
+    *,
+    keep_scores: bool = False,
 ) -> Report:
     """Score runs from their records and report them side by side.
 
-    `metrics` names the metrics of a run by id; then there are no tables of plugins. None: all those of the
-    run's protocol. UnknownNameError for a metric that isn't installed, PluginError if a run's plugin can't
-    be used.
+    With `patterns` (glob patterns of metric ids or labels) there are only those metrics and no tables of
+    plugins. `keep_scores` leaves `scores/scores.json` in each run. UnknownNameError for a pattern that fits
+    no metric, PluginError if a run's plugin can't be used.
     """
     systems: list[System] = []
     views: list[tuple[str, list[Table]]] = []
-    kept: list[RunScores] = []
-    for reader in readers:
-        scores = score_run(reader, plugins, None if metrics is None else metrics(reader))
-        kept.append(scores)
+    for reader, metrics in zip(readers, _chosen_metrics(readers, plugins, patterns), strict=True):
+        scores = score_run(reader, plugins, metrics)
+        if keep_scores:
+            document = pretty_json(scores_document(scores))
+            write_atomically(reader.folder / "scores" / "scores.json", document)
         systems += systems_of(reader, scores)
-        if metrics is None:
+        if not patterns:
             views.append((reader.name, _view_tables(reader, plugins, scores)))
-    return Report(systems, [*main_tables(systems), *merged_by_id(views)], kept)
+    return Report(systems, [*main_tables(systems), *merged_by_id(views)])
 
 
-def matching_metrics(
+def _chosen_metrics(
     readers: Sequence[RunReader], plugins: Plugins, patterns: Sequence[str]
-) -> Callable[[RunReader], list[str]]:
-    """What picks the metrics of a run whose id or label fits one of the glob patterns, in its order.
-
-    UnknownNameError for a pattern that fits no metric of any of the runs.
-    """
-    specs = {reader.folder: _protocol_metrics(reader, plugins) for reader in readers}
-    every = [spec for of_run in specs.values() for spec in of_run]
+) -> list[list[str]]:
+    """The metrics of each run that a pattern fits, in the suite's order; all of them without a pattern."""
+    specs = [
+        list(metric_specs(plugins, benchmark_of(r), list(r.manifest["protocol"]["metrics"])).values())
+        for r in readers
+    ]
     for pattern in patterns:
-        if not any(_fits(spec, pattern) for spec in every):
-            raise UnknownNameError("metric", pattern, [spec.id for spec in every])
-    return lambda reader: [s.id for s in specs[reader.folder] if any(_fits(s, p) for p in patterns)]
-
-
-def _protocol_metrics(reader: RunReader, plugins: Plugins) -> list[MetricSpec]:
-    names = list(reader.manifest["protocol"]["metrics"])
-    return list(metric_specs(plugins, benchmark_of(reader), names).values())
+        if not any(_fits(spec, pattern) for run in specs for spec in run):
+            raise UnknownNameError("metric", pattern, [spec.id for run in specs for spec in run])
+    return [[s.id for s in run if not patterns or any(_fits(s, p) for p in patterns)] for run in specs]
 
 
 def _fits(spec: MetricSpec, pattern: str) -> bool:
