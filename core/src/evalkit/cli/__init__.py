@@ -1,0 +1,1 @@
+"""The command `evalkit`: one file per verb, imported when it is called."""
