@@ -90,6 +90,7 @@ def test_coordinates_are_rounded_to_four_decimals_without_minus_zero() -> None:
         (MINIMAL[:35], "breaks off"),
         (MINIMAL[:-1] + ",}", "a trailing comma at character 63"),
         (MINIMAL.replace("[]", "[1,\n]", 1), "a trailing comma"),
+        (f"\n\n{MINIMAL[:-1]},}}", "a trailing comma at character 65"),
         (MINIMAL.replace("[]", "[ // none\n]", 1), "a comment"),
         (MINIMAL.replace("[]", "[ /* none */ ]", 1), "a comment"),
         (MINIMAL.replace('"', "'"), "a quote at character 2"),
@@ -125,6 +126,7 @@ def test_what_is_not_one_json_object_is_refused_with_the_reason(text: str, says:
         (f"Sure:\n```json\n{MINIMAL}\n```", "fenced", False),
         (f"```json\n{MINIMAL}\n```\nDone.", "fenced", False),
         (f"```json\n{MINIMAL}\n", "fenced", False),
+        (f"```json\n{MINIMAL}...", "fenced", False),
         (f"```\n```json\n{MINIMAL}\n```\n```", "fenced", False),
         ("```" + " " * 500_000 + "\n" + " " * 499_000, "fenced", False),
     ],
@@ -191,6 +193,13 @@ def test_schema_problems_come_together_and_are_capped() -> None:
     assert_sound(reply)
     assert len(reply.problems) == MAX_PROBLEMS
     assert reply.problems[-1].message.endswith(f"… and {30 * 3 + 1 - MAX_PROBLEMS} more")
+
+
+def test_advisories_never_crowd_out_a_violation() -> None:
+    reply = parse(document(action="x", **{f"extra{i}": i for i in range(2 * MAX_PROBLEMS)}))
+    assert_sound(reply)
+    assert reply.bridge is None
+    assert reply.problems[0].code == "ACTION"
 
 
 def test_what_is_too_large_is_not_read() -> None:

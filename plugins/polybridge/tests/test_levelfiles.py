@@ -70,9 +70,11 @@ def test_writing_again_replaces(tmp_path: Path) -> None:
 
 
 def test_a_triplet_around_a_layout_of_the_game_works(tmp_path: Path) -> None:
-    layout, _, _ = export_level(LEVEL, META, tmp_path)
+    layout, *others = export_level(LEVEL, META, tmp_path)
     native = {"terrain": {"pillars": [1, 2]}, **json.loads(layout.read_text()), "version": 26}
     layout.write_text(json.dumps(native), encoding="utf-8-sig")
+    for path in others:
+        path.write_text(path.read_text(encoding="utf-8"), encoding="utf-8-sig")  # as Windows editors do
     assert read_folder(tmp_path) == [(LEVEL, META)]
 
 

@@ -66,6 +66,12 @@ def test_a_triangle_without_area_is_a_segment(a: GridPoint, b: GridPoint, c: Gri
     assert touches(a, b, (c, d, d)) == touches(c, d, (a, b, b)) == touches(a, b, (d, c, c))
 
 
+def test_shapes_without_area_on_one_line_can_be_apart() -> None:
+    assert not touches((0, 0), (1, 0), ((3, 0), (4, 0), (4, 0)))
+    assert not touches((0, 0), (0, 0), ((3, 3), (4, 4), (4, 4)))
+    assert touches((0, 0), (3, 3), ((3, 3), (4, 4), (4, 4)))
+
+
 def test_one_tenth_of_a_millimetre_decides_far_from_the_origin() -> None:
     triangle = (grid_point((999.0, -1.0)), grid_point((997.0, -3.0)), grid_point((1000.0, -3.0)))
     for y, touched in ((-1.0, True), (-0.9999, False)):

@@ -16,7 +16,7 @@ from typing import Literal
 
 from evalkit_polybridge import regions
 from evalkit_polybridge.constants import LENGTH_TOLERANCE_M, MATERIALS, Material
-from evalkit_polybridge.graph import Bridge, Edge, Level, Node, Region
+from evalkit_polybridge.graph import Bridge, Edge, Level, Node
 
 #: Largest absolute coordinate, in metres.
 MAX_COORDINATE_M = 1000.0
@@ -31,6 +31,13 @@ RULE_CODES = (
     "ZERO_LENGTH", "EDGE_TOO_LONG", "DUPLICATE_EDGE", "ISOLATED_NODE", "DISCONNECTED",
     "OVER_BUDGET", "CLEARANCE", "NON_SEQUENTIAL_IDS",
 )  # fmt: skip
+
+# Coordinates are exact in 4 decimals: closer than this they are the same.
+_HALF_STEP_M = 0.5 / regions.STEPS_PER_M
+
+_Grid = dict[int, regions.GridPoint]
+# A region's name in messages, the materials it holds for (none: all), and its corners.
+_Solid = tuple[str, tuple[int, ...], regions.GridTriangle]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +214,6 @@ def _native_anchors(level: Level, bridge: Bridge, renamed: dict[int, int]) -> It
             yield Problem("ANCHOR_DYNAMIC", message, (anchor.id,))
 
 
-#: Coordinates are exact in 4 decimals: closer than this they are the same.
-_HALF_STEP_M = 0.5 / regions.STEPS_PER_M
-
-
 def _invented_anchors(design: _Design) -> Iterator[Problem]:
     for node in design.nodes.values():
         if node.fixed and node.id not in design.supports:
@@ -319,28 +322,37 @@ def _budget(level: Level, design: _Design) -> Iterator[Problem]:
 
 
 def _clearance(level: Level, design: _Design, offset_m: float) -> Iterator[Problem]:
-    """Nodes first, then members; a node has the materials of its members, native anchors are the level's."""
     solid = list(_solid_regions(level, offset_m))
-    if not solid:
-        return
-    grid = {n.id: regions.grid_point((n.x, n.y)) for n in design.nodes.values() if _usable(n)}
+    if solid:
+        grid = {n.id: regions.grid_point((n.x, n.y)) for n in design.nodes.values() if _usable(n)}
+        yield from _nodes_in_regions(design, grid, solid)
+        yield from _members_in_regions(design, grid, solid)
+
+
+def _nodes_in_regions(design: _Design, grid: _Grid, solid: list[_Solid]) -> Iterator[Problem]:
+    """A node has the materials of its members; where native anchors stand is the level's affair."""
     materials: dict[int, set[int]] = {}
     for m in design.members:
         for end in (m.a.id, m.b.id):
             materials.setdefault(end, set()).add(m.material.type)
     for node_id, point in grid.items():
-        for name, region, triangle in solid:
-            applies = not region.applies_to or not materials.get(node_id, set()).isdisjoint(region.applies_to)
-            if applies and node_id not in design.supports and regions.touches(point, point, triangle):
+        if node_id in design.supports:
+            continue
+        for name, applies_to, triangle in solid:
+            applies = not applies_to or not materials.get(node_id, set()).isdisjoint(applies_to)
+            if applies and regions.touches(point, point, triangle):
                 depth = regions.depth_inside_m(point, triangle)
                 message = (
                     f"node {node_id} is {_number(depth)} m inside {name}: move it out, and off the boundary"
                 )
                 yield Problem("CLEARANCE", message, (node_id,), depth, 0.0)
+
+
+def _members_in_regions(design: _Design, grid: _Grid, solid: list[_Solid]) -> Iterator[Problem]:
     for m in design.members:
         a, b = grid[m.a.id], grid[m.b.id]
-        for name, region, triangle in solid:
-            applies = not region.applies_to or m.material.type in region.applies_to
+        for name, applies_to, triangle in solid:
+            applies = not applies_to or m.material.type in applies_to
             if applies and regions.touches(a, b, triangle):
                 inside = regions.length_inside_m(a, b, triangle)
                 message = (
@@ -350,12 +362,12 @@ def _clearance(level: Level, design: _Design, offset_m: float) -> Iterator[Probl
                 yield Problem("CLEARANCE", message, (m.edge.id,), inside, 0.0)
 
 
-def _solid_regions(level: Level, offset_m: float) -> Iterator[tuple[str, Region, regions.GridTriangle]]:
+def _solid_regions(level: Level, offset_m: float) -> Iterator[_Solid]:
     for number, region in enumerate(level.regions, 1):
         corners = regions.grown_triangle(region.vertices, offset_m) if offset_m else region.vertices
         if corners is not None:
             outline = " ".join(f"({_number(x)}, {_number(y)})" for x, y in corners)
-            yield f"forbidden region {number} {outline}", region, regions.grid_triangle(corners)
+            yield f"forbidden region {number} {outline}", region.applies_to, regions.grid_triangle(corners)
 
 
 def _id_sequence(level: Level, bridge: Bridge, design: _Design, *, advisory: bool) -> Iterator[Problem]:
