@@ -7,6 +7,7 @@ geometries of each topology, static design forces, and the materials that carry 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,6 +53,7 @@ class Batch:
 
     Attributes:
         xy: joint coordinates (G, n, 2), rounded as an answer's are.
+        triangles: what has to be kept clear of, (t, 3, 2).
         train_pn: vertical loads on the deck's inner joints per position of the vehicles, (positions, panels − 1).
     """
 
@@ -63,6 +65,7 @@ class Batch:
     length_m: Floats
     stock: Stock
     pricing: Pricing
+    triangles: Floats
     train_pn: Floats
 
     def design_forces(self, option: Ints) -> Floats:
@@ -95,6 +98,12 @@ class Batch:
         loads[:, inner, 1, inner] = -1.0
         return loads
 
+    def with_geometry(self, depth_m: Floats, rise_m: Floats) -> Batch | None:
+        """The same topology with other geometries, those of them that are legal; None if none is."""
+        return _batch(
+            self.span, self.topology, depth_m, rise_m, self.stock, self.triangles, self.train_pn
+        )
+
     def take(self, geometries: Ints) -> Batch:
         """Only some geometries."""
         return replace(
@@ -126,13 +135,13 @@ def _span_batches(level: Level, span: Span, stock: Stock, spans: tuple[Span, ...
         deck_x = span.left.x + span.length_m * np.arange(panels + 1) / panels
         train = train_on_deck(deck_x, *axle_loads(level.vehicles_pg, START_SPACING_M, PG_PN), TRAIN_STEP_M)
         for topology in topologies(span, panels):
-            batch = make_batch(span, topology, depth, rise, stock, triangles, train[:, 1:-1])
+            batch = _batch(span, topology, depth, rise, stock, triangles, train[:, 1:-1])
             if batch is not None:
                 batches.append(batch)
     return batches
 
 
-def make_batch(
+def _batch(
     span: Span, topology: Topology, depth: Floats, rise: Floats, stock: Stock, triangles: Floats, train: Floats
 ) -> Batch | None:
     """The geometries among (depth, rise) that are legal: lengths within limits, clear of triangles."""
@@ -144,9 +153,10 @@ def make_batch(
     legal &= keeps_clear(xy, topology.members, triangles)
     if not legal.any():
         return None
-    pricing = Pricing.of(stock, length[legal], topology.road)
+    length = length[legal]
+    pricing = Pricing.of(stock, length, topology.road)
     return Batch(
-        span, topology, depth[legal], rise[legal], xy[legal], length[legal], stock, pricing, train
+        span, topology, depth[legal], rise[legal], xy[legal], length, stock, pricing, triangles, train
     )
 
 
@@ -175,8 +185,18 @@ class Design:
         price = self.batch.pricing.price[self.geometry]
         return math.fsum(price[np.arange(len(self.option)), self.option])
 
+    def resized(self, required_pn: Floats) -> Design:
+        """The same truss with the cheapest options that have the required strengths (m,)."""
+        one = self.batch.pricing.take(np.array([self.geometry]))
+        return replace(self, option=one.choose(required_pn[None])[0])
 
-def assemble(level: Level, designs: list[Design]) -> Bridge:
+    def stacks(self) -> list[tuple[int, ...]]:
+        """The material types of every member, in the order of the topology's members."""
+        kinds = self.batch.topology.road.tolist()
+        return [self.batch.stock.stacks[int(road)][o] for road, o in zip(kinds, self.option.tolist(), strict=True)]
+
+
+def assemble(level: Level, designs: Sequence[Design]) -> Bridge:
     """The bridge of one design per span: native ids kept, new joints and then members numbered on from them."""
     nodes = list(level.anchors)
     next_id = max(node.id for node in level.anchors) + 1
@@ -196,11 +216,8 @@ def assemble(level: Level, designs: list[Design]) -> Bridge:
         joints.append(ids)
     edges: list[Edge] = []
     for design, ids in zip(designs, joints, strict=True):
-        topology = design.batch.topology
-        for (a, b), road, option in zip(
-            topology.members.tolist(), topology.road.tolist(), design.option.tolist(), strict=True
-        ):
-            for material in design.batch.stock.stacks[int(road)][option]:
+        for (a, b), stack in zip(design.batch.topology.members.tolist(), design.stacks(), strict=True):
+            for material in stack:
                 edges.append(Edge(next_id, material, ids[a], ids[b]))
                 next_id += 1
     return Bridge(tuple(nodes), tuple(edges))

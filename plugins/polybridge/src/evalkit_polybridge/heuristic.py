@@ -96,6 +96,11 @@ class Sized:
         """Solve the batch with these materials."""
         return Sized(batch, batch.design_forces(option) / PREFERENCE[batch.topology.side])
 
+    @staticmethod
+    def of_cheapest(batch: Batch) -> Sized:
+        """Solve the batch with the cheapest materials."""
+        return Sized.of(batch, batch.pricing.choose(np.zeros_like(batch.length_m)))
+
     def cost(self, margin: float) -> Floats:
         """Dollars (G,) of carrying `margin` times the forces."""
         return self.batch.pricing.cost(margin * self.forces)
@@ -109,7 +114,10 @@ class Sized:
         return Sized(self.batch.take(geometries), self.forces[geometries])
 
     def best_design(self, budget: float) -> tuple[float, Design]:
-        """The only geometry with the materials that give the greatest margin for the budget, and that margin."""
+        """The only geometry with the materials that give the greatest margin for the budget, and that margin.
+
+        A design that no budget so small can buy has a negative margin: the dollars missing.
+        """
         found: list[tuple[float, Ints]] = []
         sized = self
         for _ in range(FINAL_ROUNDS):
@@ -117,7 +125,8 @@ class Sized:
             option = self.batch.pricing.choose(margin * sized.forces)
             solved = Sized.of(self.batch, option)
             strength = of_option(self.batch.pricing.strength_pn, option)
-            found.append((float((strength / solved.forces).min()), option[0]))
+            over = Design(self.batch, 0, option[0]).cost() - budget
+            found.append((-over if over > 0 else float((strength / solved.forces).min()), option[0]))
             sized = Sized(self.batch, np.sqrt(sized.forces * solved.forces))
         margin, option = max(found, key=lambda f: round(f[0] / MARGIN_STEP))
         return margin, Design(self.batch, 0, option)
@@ -134,7 +143,7 @@ class Plan:
     @staticmethod
     def search(batches: Sequence[Sequence[Batch]], budget: float) -> Plan:
         """Size all candidates of all spans for a common margin, as great as the budget allows."""
-        spans = [[Sized.of(b, b.pricing.choose(np.zeros_like(b.length_m))) for b in span] for span in batches]
+        spans = [[Sized.of_cheapest(batch) for batch in span] for span in batches]
         for _ in range(ROUNDS):
             margin = _common_margin(spans, budget)
             spans = [[sized.again(margin) for sized in _shortlist(span, margin)] for span in spans]
@@ -143,9 +152,9 @@ class Plan:
     def designs(self) -> list[Design]:
         """The best design of every span."""
         price = [_cheapest(span, self.margin) for span in self.spans]
-        chosen = []
+        chosen: list[Design] = []
         for i, span in enumerate(self.spans):
-            budget = self.budget - sum(price[:i]) - sum(price[i + 1 :])
+            budget = self.budget - sum(design.cost() for design in chosen) - sum(price[i + 1 :])
             finals = [sized.best_design(budget) for sized in _finalists(span, self.margin)]
             chosen.append(max(finals, key=lambda f: round(f[0] / MARGIN_STEP))[1])
         return chosen
