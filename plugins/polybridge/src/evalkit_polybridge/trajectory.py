@@ -127,11 +127,6 @@ def read_trajectory(episode: Episode) -> Trajectory:
     return Trajectory(tuple(_call(number, turn, episode.load) for number, turn in enumerate(turns, 1)))
 
 
-def outcome(episode: Episode) -> str:
-    """The trajectory in one line: a letter per call, V refused, F failed run, S success."""
-    return str(read_trajectory(episode))
-
-
 def _call(number: int, turn: Turn, load: Callable[[Any], Any]) -> Call:
     # The verdict is the first executor's: it is the one that the agent hears of and that ends the episode.
     execution = turn.executions[0] if turn.executions else None
