@@ -178,7 +178,7 @@ def first_fault(error: ValidationError) -> tuple[Place, str]:
         .replace("Input should be", "should be")
         .replace("dictionary or instance of", "mapping for")
     )
-    return place, f"{name} {message[0].lower()}{message[1:]}, is {_short(fault['input'])}"
+    return place, f"{name} {message[0].lower()}{message[1:]}; it is {_short(fault['input'])}"
 
 
 def _unknown_key(model: type[BaseModel], place: Place) -> str:

@@ -11,7 +11,7 @@ from evalkit.errors import PluginError, RegistryError, UnknownNameError
 from evalkit.hookspecs import BenchmarkSpec
 from evalkit.plugins import Plugins, resolve
 from evalkit.registry_files import Block
-from evalkit.registry_schema import first_fault
+from evalkit.registry_schema import LIMITS, first_fault
 
 
 def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[str, Any]:
@@ -25,8 +25,10 @@ def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[s
     known = {} if model is None else model.model_fields
     for name in given:
         if name not in known:
-            where = block.where(("settings", name))
-            raise UnknownNameError(f"setting of {spec.id}", name, known, where)
+            hint = block.where(("settings", name))
+            if name in LIMITS:
+                hint += f"; the limit is limits.{name}"
+            raise UnknownNameError(f"setting of {spec.id}", name, known, hint)
     if model is None:
         return {}
     plugin = plugins.origin(spec).plugin
