@@ -170,7 +170,7 @@ def _view_artifacts(reader: RunReader, episode: Episode) -> Iterator[Artifact]:
     for view in views:
         plugin = plugins.origin(view).plugin
         try:
-            artifacts = list(resolve(view.target, plugin)(episode, task, settings))
+            artifacts = list(resolve(view.target, plugin)(episode, task))
         except EvalkitError:
             raise
         except Exception as error:

@@ -28,7 +28,7 @@ def to_markdown(tables: Sequence[Table]) -> str:
 
 
 def to_csv(tables: Sequence[Table]) -> str:
-    """One line per value, with its row (the first cell) and column; empty cells are left out.
+    """One line per value, with its row (the leading texts) and column; empty cells are left out.
 
     Rates are fractions, whatever their unit, and nothing is rounded. `status` is the word of a figure
     without a value (`skipped`) or with a mark (`degraded`).
@@ -37,9 +37,10 @@ def to_csv(tables: Sequence[Table]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADER)
     for table in tables:
+        keys = _key_columns(table)
         for row in table.rows:
-            name = cell_text(row[0])
-            for column, cell in zip(table.columns[1:], row[1:], strict=True):
+            name = " / ".join(cell_text(cell) for cell in row[:keys])
+            for column, cell in zip(table.columns[keys:], row[keys:], strict=True):
                 if cell is not None and cell != "":
                     writer.writerow([table.id, name, column.name, *_csv_fields(cell)])
     return out.getvalue()
@@ -108,6 +109,12 @@ def _markdown(text: str) -> str:
     for character in "\\`*|":
         text = text.replace(character, f"\\{character}")
     return text.replace("<", "&lt;")
+
+
+def _key_columns(table: Table) -> int:
+    """How many columns name a row: those of texts before the first that holds anything else."""
+    texts = [all(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
+    return max(1, texts.index(False)) if False in texts else 1
 
 
 def _csv_fields(cell: Cell) -> list[Any]:
