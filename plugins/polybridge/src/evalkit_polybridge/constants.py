@@ -87,7 +87,7 @@ CONTACT_DAMPING_RATIO = 0.3
 #: A wheel's drive force is at most FRICTION · normal force and at most GRADE · its share of the weight.
 FRICTION = 0.9
 GRADE = 0.5
-#: The driver asks for (cruise − speed) / DRIVER_RESPONSE_S, within ± MAX_ACCELERATION, beside a slope's share.
+#: The driver asks for (cruise − speed) / DRIVER_RESPONSE_S within ± MAX_ACCELERATION, beside a slope's share.
 MAX_ACCELERATION_M_PER_S2 = 1.75
 DRIVER_RESPONSE_S = 0.2
 #: The axle between the wheels swings at this rate, whatever the vehicle weighs.

@@ -165,7 +165,7 @@ def _frame(state: State, bridge: Bridge, t_s: float) -> Frame:
         t_s=t_s,
         nodes_m=state.motion[:count, :2].copy(),
         broken=(state.break_step >= 0)[_edge_order(bridge)[1]],
-        wheels_m=state.wheels[:, :2].reshape(-1, 2, 2),
+        wheels_m=state.wheels[:, :2].copy().reshape(-1, 2, 2),
         failure=bool(state.lost_step[0] >= 0),
     )
 
