@@ -17,14 +17,27 @@ Examples:
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option("--metric", "metrics", multiple=True, metavar="PATTERN", help="Only these metrics.")
 @click.option("--format", "format_", type=click.Choice(["table", "markdown", "csv", "json"]), default="table")
-def command(run: str | None, metrics: tuple[str, ...], format_: str) -> None:
+@click.option("--execute", is_flag=True, help="First execute final designs that lack evidence.")
+@click.option("-j", "jobs", type=click.IntRange(1), metavar="N", help="Worker processes for --execute.")
+def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bool, jobs: int | None) -> None:
     """Compute the scores of RUN (default: the latest) again from its record.
 
-    Nothing is played, executed or judged. Without --metric the scores kept beside the record are replaced.
+    Nothing is played or judged, and nothing executed without --execute. Without --metric the scores kept beside the record are replaced.
     """
+    from evalkit.cli._progress import say
+    from evalkit.cli.run import gather_evidence, prepare_process
     from evalkit.plugins import load_plugins
     from evalkit.report.run_report import run_report
     from evalkit.store.reader import RunReader, find_run
+    from evalkit.store.writer import RunWriter
 
-    reader = RunReader(find_run(run, Path("runs")))
-    run_report([reader], load_plugins(), metrics, keep_scores=not metrics).print(format_)
+    plugins = load_plugins()
+    folder = find_run(run, Path("runs"))
+    if execute:
+        prepare_process()
+        writer = RunWriter(folder)
+        try:
+            gather_evidence(writer, plugins, jobs, say)
+        finally:
+            writer.close()
+    run_report([RunReader(folder)], plugins, metrics, keep_scores=not metrics).print(format_)

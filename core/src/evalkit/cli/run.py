@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalkit.plugins import Plugins
     from evalkit.run.plan import Plan, Selection
     from evalkit.run.runner import Outcome
+    from evalkit.store.writer import RunWriter
     from evalkit.types import EpisodeKey
 
 FORMATS = ("rich", "plain", "json")
@@ -177,11 +178,12 @@ def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
     writer = RunWriter.create(folder, frozen)
     try:
         outcome = _play(plan, plugins, options, writer, say)
+        failed = 0 if outcome.interrupted else gather_evidence(writer, plugins, options.jobs, say)
     finally:
         writer.close()
     print_scores(folder, plugins, options.format)
     say(f"record: {folder}")
-    return exit_code(outcome)
+    return worst_exit_code([exit_code(outcome), ExitCode.EPISODE_ERRORS if failed else ExitCode.PASS])
 
 
 def prepare_process() -> None:
@@ -192,6 +194,31 @@ def prepare_process() -> None:
 
     for name, value in worker_environment().items():
         os.environ.setdefault(name, value)
+
+
+def gather_evidence(writer: RunWriter, plugins: Plugins, jobs: int | None, say: Callable[[str], None]) -> int:
+    """Put final designs before the suite's final executors where evidence is missing; how many failed."""
+    from evalkit.run.evidence import gather, missing_evidence, recorded_setup
+    from evalkit.run.pool import default_workers
+    from evalkit.run.runner import DEFAULT_JOB_MEMORY_BYTES, DEFAULT_JOB_TIMEOUT_S
+    from evalkit.store.reader import RunReader
+
+    setup, executors, tasks, assembly = recorded_setup(RunReader(writer.folder), plugins)
+    waiting = missing_evidence(RunReader(writer.folder), tasks, executors, assembly)
+    if waiting:
+        say(f"executing {len(waiting)} final designs ({', '.join(executors)})")
+    gathered = gather(
+        setup,
+        plugins,
+        writer,
+        waiting,
+        workers=default_workers(jobs),
+        timeout_s=DEFAULT_JOB_TIMEOUT_S,
+        memory_bytes=DEFAULT_JOB_MEMORY_BYTES,
+    )
+    for key, executor, why in gathered.failed:
+        say(f"{key.text()}: {executor} failed, its metrics are unscored: {why}")
+    return len(gathered.failed)
 
 
 def exit_code(outcome: Outcome) -> ExitCode:
@@ -210,7 +237,7 @@ def print_scores(folder: Path, plugins: Plugins, format_: str) -> None:
 
 
 def _play(
-    plan: Plan, plugins: Plugins, options: _Options, writer: Any, say: Callable[[str], None]
+    plan: Plan, plugins: Plugins, options: _Options, writer: RunWriter, say: Callable[[str], None]
 ) -> Outcome:
     from evalkit.cli._progress import ProgressView
     from evalkit.run.pool import default_workers
@@ -232,7 +259,7 @@ def _play(
         return runner.run(jobs, view.watch)
 
 
-def _headline(plan: Plan, plugins: Plugins, writer: Any) -> Callable[[EpisodeKey], str]:
+def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Callable[[EpisodeKey], str]:
     """How the suite's first metric stands, from the episodes that have ended."""
     from evalkit.run.scoring import RunningScore
     from evalkit.store.reader import RunReader

@@ -158,7 +158,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
                 "constants_sha256": e.constants_sha256,
                 "constants": dict(e.executor.constants()),
             }
-            for e in assembly.executors
+            for e in [*assembly.executors, *map(assembly.executor, suite.final_executors)]
         },
         "versions": _versions(plugins, suite.benchmark),
         "platform": {

@@ -1,4 +1,4 @@
-"""Worker processes for whole episodes: pebble supervises them, a socket per worker streams events.
+"""Worker processes for episodes and executions: pebble supervises, a socket per worker streams events.
 
 A job that crashes, hangs or eats memory costs that job and no other. Messages of one job arrive in
 order, and its failure comes after everything that it had sent.
@@ -23,7 +23,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from evalkit.episode import End
 from evalkit.errors import EndReason
-from evalkit.run.worker import EpisodeJob, PlaySetup, initialise, run_episode
+from evalkit.run.worker import Job, PlaySetup, initialise, run_job
 
 MEMORY_POLL_S = 0.25
 #: How long a dead worker's last messages may take to arrive.
@@ -64,11 +64,19 @@ class Failed:
     detail: str
 
 
-Message = Events | Blob | Ended | Failed
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an executor found about a final design."""
+
+    number: int
+    fields: dict[str, Any]
 
 
-class EpisodePool:
-    """Plays jobs in spawned workers."""
+Message = Events | Blob | Ended | Evidence | Failed
+
+
+class JobPool:
+    """Does jobs in spawned workers."""
 
     def __init__(
         self, setup: PlaySetup, workers: int, timeout_s: float | None, memory_bytes: int | None
@@ -92,9 +100,9 @@ class EpisodePool:
         self._over_memory: dict[int, int] = {}
         self._last_poll = 0.0
 
-    def submit(self, job: EpisodeJob) -> None:
+    def submit(self, job: Job) -> None:
         """Queue a job; its time limit starts when a worker takes it up."""
-        future = self._pool.schedule(run_episode, args=(job,), timeout=self._timeout_s)
+        future = self._pool.schedule(run_job, args=(job,), timeout=self._timeout_s)
         future.add_done_callback(lambda done: self._inbox.put(("future", job.number, done)))
 
     def messages(self, timeout_s: float) -> Iterator[Message]:
@@ -144,6 +152,9 @@ class EpisodePool:
         elif kind == "end":
             self._forget(number)
             yield Ended(number, rest[0])
+        elif kind == "evidence":
+            self._forget(number)
+            yield Evidence(number, rest[0])
         elif kind == "failed":
             reason = None if rest[0] == "setup" else EndReason(rest[0])
             yield self._fail(Failed(number, reason, rest[1]))

@@ -12,7 +12,7 @@ from typing import Any
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES, EndReason, PluginError
 from evalkit.plugins import Plugins
-from evalkit.run.pool import Blob, Ended, EpisodePool, Events, Failed, Message
+from evalkit.run.pool import Blob, Ended, Events, Failed, JobPool, Message
 from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
 from evalkit.store.writer import EpisodeLog, RunWriter
 from evalkit.types import EpisodeKey
@@ -75,7 +75,7 @@ class Runner:
         workers = max(1, min(self._workers, len(waiting)))
         if not waiting:
             return self.outcome
-        pool = EpisodePool(self._setup, workers, self._timeout_s, self._memory_bytes)
+        pool = JobPool(self._setup, workers, self._timeout_s, self._memory_bytes)
         try:
             while waiting or self._jobs:
                 while waiting and len(self._jobs) < workers * (1 + QUEUED_PER_WORKER):
@@ -106,9 +106,9 @@ class Runner:
             self._writer.blob(message.sha256, message.data)
         elif isinstance(message, Ended):
             self._finish(message.number, message.end, watch)
-        elif message.reason is None:
+        elif isinstance(message, Failed) and message.reason is None:
             raise PluginError(self._setup.benchmark, message.detail)
-        else:
+        elif isinstance(message, Failed) and message.reason is not None:
             self._fail(message, message.reason, watch)
 
     def _append(self, number: int, bodies: list[str]) -> None:

@@ -14,9 +14,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalkit.types import EpisodeKey, Task
+from evalkit.types import Candidate, EpisodeKey, Task
+
+if TYPE_CHECKING:
+    from evalkit.episode import LoopExecutor
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,20 @@ class EpisodeJob:
     key: EpisodeKey
     task: Task
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceJob:
+    """A final design to put before one executor after play."""
+
+    number: int
+    key: EpisodeKey
+    task: Task
+    candidate: Candidate
+    executor: str
+
+
+Job = EpisodeJob | EvidenceJob
 
 
 class StreamSink:
@@ -108,6 +125,32 @@ class Player:
         rules = self.assembly.rules(job.key.agent)
         return play(job.key, job.task, job.seed, environment, agent, rules, sink)
 
+    def gather(self, job: EvidenceJob, sink: Any) -> dict[str, Any]:
+        """Put a final design before an executor: the fields of its evidence, or what it raised."""
+        from evalkit.episode import execution_fields
+
+        loop = self.assembly.executor(job.executor)
+        try:
+            execution = loop.executor.execute(job.task, job.candidate, pictures=self.setup.pictures)
+            return execution_fields(loop, job.candidate, execution, sink)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an executor that raises leaves its metrics unscored
+            return failed_evidence(loop, job.candidate, f"{type(error).__name__}: {error}")
+
+
+def failed_evidence(loop: LoopExecutor, candidate: Candidate, error: str) -> dict[str, Any]:
+    """The fields of evidence that could not be had, and why."""
+    return {
+        "executor": loop.id,
+        "version": loop.version,
+        "constants_sha256": loop.constants_sha256,
+        "candidate_sha256": candidate.sha256,
+        "success": None,
+        "data": {},
+        "error": error[:2000],
+    }
+
 
 class _Worker:
     player: Player
@@ -128,17 +171,21 @@ def initialise(address: Any, authkey: bytes, setup: PlaySetup) -> None:
         _worker.error = error
 
 
-def run_episode(job: EpisodeJob) -> None:
-    """Play a job; what goes wrong outside the walk is sent as `failed`."""
+def run_job(job: Job) -> None:
+    """Do a job; what goes wrong outside the code of plugins is sent as `failed`."""
     connection = _worker.connection
     connection.send(("start", job.number, os.getpid()))
     try:
         if _worker.error is not None:
             raise _worker.error
-        end = _worker.player.play(job, StreamSink(connection, job.number))
+        sink = StreamSink(connection, job.number)
+        if isinstance(job, EpisodeJob):
+            result: tuple[str, Any] = ("end", _worker.player.play(job, sink))
+        else:
+            result = ("evidence", _worker.player.gather(job, sink))
     except MemoryError:
         connection.send(("failed", job.number, "job_memory", "out of memory"))
     except Exception as error:  # noqa: BLE001 - the parent decides what it means
         connection.send(("failed", job.number, "setup", f"{type(error).__name__}: {error}"))
     else:
-        connection.send(("end", job.number, end))
+        connection.send((result[0], job.number, result[1]))

@@ -40,7 +40,7 @@ class RunReader:
     def index(self) -> dict[EpisodeKey, IndexLine]:
         """The last line per finished episode; torn lines are passed over (`evalkit verify` names them)."""
         lines = {}
-        for line in self._index_lines():
+        for line in _json_lines(self.folder / "episodes.jsonl"):
             key = line["key"]
             lines[EpisodeKey(key["agent"], key["task"], key["condition"], key["epoch"])] = line
         return lines
@@ -61,7 +61,13 @@ class RunReader:
                     raise RecordError(f"{path}:{number}: not JSON: {error}") from error
         if not events or events[-1].get("kind") != "episode_end":
             raise RecordError(f"{path}: the log has no end; `evalkit resume {self.name}` plays it again")
-        return Episode(key, events, events[-1], self.load)
+        return Episode(key, events, events[-1], self.load, self._evidence)
+
+    @cached_property
+    def _evidence(self) -> dict[tuple[str, str], IndexLine]:
+        """(candidate sha256, executor id) → the last evidence gathered after play."""
+        lines = _json_lines(self.folder / "evidence.jsonl")
+        return {(line["candidate_sha256"], line["executor"]): line for line in lines}
 
     def log_path(self, key: EpisodeKey) -> Path:
         """The file of an episode's events."""
@@ -85,22 +91,23 @@ class RunReader:
         """The file of a blob."""
         return self.folder / "blobs" / sha256[:2] / sha256
 
-    def _index_lines(self) -> Iterator[IndexLine]:
-        path = self.folder / "episodes.jsonl"
-        if not path.exists():
-            return
-        with open(path, "rb") as file:
-            for line in file:
-                try:
-                    yield json.loads(line)
-                except ValueError:
-                    continue
-
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The protocol settings of the suite."""
         settings: dict[str, Any] = self.manifest["protocol"]["settings"]
         return settings
+
+
+def _json_lines(path: Path) -> Iterator[IndexLine]:
+    """The lines of a file that may not exist; torn ones are passed over."""
+    if not path.exists():
+        return
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -143,6 +143,14 @@ class RunWriter:
                 os.replace(temporary, path)
         self._blobs.add(sha256)
 
+    def evidence(self, fields: Mapping[str, Any]) -> None:
+        """Append what an executor found about a final design, after play."""
+        path = self.folder / "evidence.jsonl"
+        with storage_errors(path):
+            _end_torn_line(path)
+            with open(path, "ab", buffering=0) as file:
+                _write_all(file, json.dumps(fields, separators=(",", ":")).encode("ascii") + b"\n")
+
     def sync(self) -> None:
         """Make the index durable."""
         with storage_errors(self.folder / "episodes.jsonl"):

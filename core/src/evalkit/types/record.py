@@ -83,12 +83,14 @@ class Episode:
     """One finished episode, read from its record.
 
     `load` fetches a blob by its reference (`{"blob": sha256, …}`) or returns an inline value as it is.
+    `gathered` is the evidence that executors found after play, by candidate and executor.
     """
 
     key: EpisodeKey
     events: list[Event]
     end: Event
     load: Callable[[Any], Any]
+    gathered: Mapping[tuple[str, str], Event] = field(default_factory=dict)
 
     @property
     def counters(self) -> Mapping[str, float]:
@@ -119,11 +121,30 @@ class Episode:
                     turn.observation = event
         return turns
 
-    def final_candidate(self) -> Any:
-        """JSON of the last complete design, or None."""
+    def final_design(self) -> Event | None:
+        """The last complete design as recorded: `sha256`, `data`, `files`; None if there was none."""
         for event in reversed(self.events):
             if event["kind"] == "result" and event.get("candidate") is not None:
-                return self.load(event["candidate"]["data"])
+                found: Event = event["candidate"]
+                return found
+        return None
+
+    def final_candidate(self) -> Any:
+        """JSON of the last complete design, or None."""
+        design = self.final_design()
+        return None if design is None else self.load(design["data"])
+
+    def evidence(self, executor: str) -> Event | None:
+        """What an executor found about the last complete design, in the loop or after play."""
+        design = self.final_design()
+        if design is None:
+            return None
+        after = self.gathered.get((design["sha256"], executor))
+        if after is not None:
+            return after
+        for event in reversed(self.events):
+            if event["kind"] == "execution" and event["executor"] == executor:
+                return event if event["candidate_sha256"] == design["sha256"] else None
         return None
 
 
