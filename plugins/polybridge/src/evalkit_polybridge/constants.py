@@ -87,16 +87,17 @@ CONTACT_DAMPING_RATIO = 0.3
 #: A wheel's drive force is at most FRICTION · normal force and at most GRADE · its share of the weight.
 FRICTION = 0.9
 GRADE = 0.5
-#: The driver asks for (cruise − speed) / DRIVER_RESPONSE_S within ± MAX_ACCELERATION, beside a slope's share.
+#: The driver asks for (target − speed) / DRIVER_RESPONSE_S between these limits, beside a slope's share.
 MAX_ACCELERATION_M_PER_S2 = 1.75
+MAX_BRAKING_M_PER_S2 = 4.0
 DRIVER_RESPONSE_S = 0.2
 #: The axle between the wheels swings at this rate, whatever the vehicle weighs.
 AXLE_RATE_PER_S = 200.0
 AXLE_DAMPING_RATIO = 0.3
-#: A driver slows down in proportion once the gap to the vehicle ahead is below FOLLOW_SLOW_M + FOLLOW_STOP_M.
-FOLLOW_STOP_M = 0.4
-FOLLOW_SLOW_M = 1.0
-
+#: The target speed is cruise × (gap − FOLLOW_STOP_M) ÷ FOLLOW_SLOW_M, within ± cruise: a driver stops behind a
+#: stalled vehicle and gives way to one that slides back. Vehicles don't touch each other.
+FOLLOW_STOP_M = 0.3
+FOLLOW_SLOW_M = 1.6
 #: A vehicle is lost when both wheels are this far below the lowest drivable surface, or when its front wheel
 #: has come to lie this far behind the rear one.
 LOST_DEPTH_M = 2.5
@@ -134,6 +135,7 @@ def physics_constants() -> dict[str, float]:
         "FRICTION": FRICTION,
         "GRADE": GRADE,
         "MAX_ACCELERATION_M_PER_S2": MAX_ACCELERATION_M_PER_S2,
+        "MAX_BRAKING_M_PER_S2": MAX_BRAKING_M_PER_S2,
         "DRIVER_RESPONSE_S": DRIVER_RESPONSE_S,
         "AXLE_RATE_PER_S": AXLE_RATE_PER_S,
         "AXLE_DAMPING_RATIO": AXLE_DAMPING_RATIO,

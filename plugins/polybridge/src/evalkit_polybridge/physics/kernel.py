@@ -297,10 +297,9 @@ def _drive(
     front = wheel - wheel % 2
     if front > 0:
         gap = wheels[front - 1, X] - wheels[front, X]
-        target *= min(1.0, max(0.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
+        target *= min(1.0, max(-1.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
     wanted = (target - (vx * tx + vy * ty)) * settings.response_per_s
-    hardest = settings.max_acceleration_m_per_s2
-    wanted = min(hardest, max(-hardest, wanted))
+    wanted = min(settings.max_acceleration_m_per_s2, max(-settings.max_braking_m_per_s2, wanted))
     limit = min(settings.friction * normal, settings.grade * load)
     traction = min(limit, max(-limit, mass * wanted + load * ty))
     _react(wheel, a, b, share, traction * tx, traction * ty, force, wheel_force)

@@ -93,6 +93,7 @@ class Settings(NamedTuple):
     cruise_m_per_s: float
     response_per_s: float
     max_acceleration_m_per_s2: float
+    max_braking_m_per_s2: float
     follow_stop_m: float
     follow_per_m: float
     overturned_m: float
@@ -349,6 +350,7 @@ def _settings(level: Level, dt_s: float) -> Settings:
         cruise_m_per_s=c.CRUISE_M_PER_S,
         response_per_s=1.0 / c.DRIVER_RESPONSE_S,
         max_acceleration_m_per_s2=c.MAX_ACCELERATION_M_PER_S2,
+        max_braking_m_per_s2=c.MAX_BRAKING_M_PER_S2,
         follow_stop_m=c.FOLLOW_STOP_M,
         follow_per_m=1.0 / c.FOLLOW_SLOW_M,
         overturned_m=c.OVERTURNED_M,

@@ -137,9 +137,9 @@ def _drive(
     front = wheel - wheel % 2
     if front > 0:
         gap = float(state.wheels[front - 1, X] - state.wheels[front, X])
-        target *= min(1.0, max(0.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
-    hardest = settings.max_acceleration_m_per_s2
-    wanted = min(hardest, max(-hardest, (target - (vx * tx + vy * ty)) * settings.response_per_s))
+        target *= min(1.0, max(-1.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
+    wanted = (target - (vx * tx + vy * ty)) * settings.response_per_s
+    wanted = min(settings.max_acceleration_m_per_s2, max(-settings.max_braking_m_per_s2, wanted))
     load = float(vehicles.weight_pn[wheel]) * ramp
     limit = min(settings.friction * normal, settings.grade * load)
     traction = min(limit, max(-limit, float(vehicles.mass[wheel]) * wanted + load * ty))
