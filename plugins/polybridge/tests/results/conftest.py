@@ -183,7 +183,7 @@ def steel_truss(level: Level) -> Bridge:
 
 @pytest.fixture(scope="session")
 def reply_of() -> Callable[[str, Level], str]:
-    """`reply_of("S", level)`: a design that is illegal (V), falls (F) or stands (S), or no JSON at all (P)."""
+    """`reply_of("S", level)`: a design that is illegal (V), falls (F) or stands (S), or no JSON (P)."""
 
     def make(letter: str, level: Level) -> str:
         if letter == "P":
