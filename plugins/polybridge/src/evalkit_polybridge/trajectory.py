@@ -128,14 +128,17 @@ def read_trajectory(episode: Episode) -> Trajectory:
 
 
 def _call(number: int, turn: Turn, load: Callable[[Any], Any]) -> Call:
+    refusal = _refusal_codes(turn, load)
+    if refusal:
+        # Executions after play follow the last call in the record, also where that call was refused.
+        return Call(number, "V", refusal, None, turn, load)
+    if not turn.executions:
+        return Call(number, "?", (), None, turn, load)
     # The verdict is the first executor's: it is the one that the agent hears of and that ends the episode.
-    execution = turn.executions[0] if turn.executions else None
-    if execution is not None:
-        if execution["success"] is True:
-            return Call(number, "S", (), execution, turn, load)
-        return Call(number, "F", (RUN_FALSE_AFTER_VALID,), execution, turn, load)
-    codes = _refusal_codes(turn, load)
-    return Call(number, "V" if codes else "?", codes, None, turn, load)
+    execution = turn.executions[0]
+    if execution["success"] is True:
+        return Call(number, "S", (), execution, turn, load)
+    return Call(number, "F", (RUN_FALSE_AFTER_VALID,), execution, turn, load)
 
 
 def _refusal_codes(turn: Turn, load: Callable[[Any], Any]) -> tuple[str, ...]:

@@ -142,14 +142,14 @@ class Reciter:
 
 
 @pytest.fixture(scope="session")
-def played() -> Callable[[Task, list[str]], Episode]:
+def played() -> Callable[..., Episode]:
     """`played(task, texts)`: the episode of an agent that sends these texts."""
 
-    def make(task: Task, texts: list[str]) -> Episode:
+    def make(task: Task, texts: list[str], *, pictures: bool = False) -> Episode:
         executor = EmbeddedExecutor(PROTOCOL)
         loop = LoopExecutor(ID, VERSION, sha256_of(dict(executor.constants())), executor)
         limits = {"calls": 3, "tool_calls": 3, "executions": 3}
-        rules = Rules(limits, [RulesValidator(PROTOCOL)], [loop])
+        rules = Rules(limits, [RulesValidator(PROTOCOL)], [loop], pictures)
         recorder, key = Recorder(), EpisodeKey("reciter", task.id, "loose", 1)
         play(key, task, 1, BridgeEnvironment(PROTOCOL), Reciter(texts), rules, recorder)
         return Episode(key, recorder.events, recorder.events[-1], recorder.load)

@@ -181,6 +181,14 @@ def test_a_call_that_broke_off_has_no_outcome(written: Any) -> None:
     assert not trajectory.valid_at(3)
 
 
+def test_an_execution_after_play_changes_no_outcome(written: Any) -> None:
+    episode = written("a", "t", "strict")
+    for letter in "FV":
+        episode.call(letter, 3)
+    episode.events.append({"kind": "execution", "executor": "polybridge.other", "success": True, "data": {}})
+    assert str(read_trajectory(episode.episode())) == "FV"
+
+
 def test_an_execution_without_a_verdict_is_no_success(episode_of: Any) -> None:
     episode = episode_of("S")
     next(episode.of("execution"))["success"] = None

@@ -77,6 +77,13 @@ def test_the_sheet_is_of_the_recorded_run(files: dict[str, bytes]) -> None:
     assert metadata["selected"][-1]["t_s"] == last / 4
 
 
+@pytest.mark.parametrize("letter", ["F", "S"])
+def test_a_run_recorded_with_pictures_is_matched_too(letter: str, played: Any, reply_of: Any) -> None:
+    episode = played(TASK, [reply_of(letter, LEVEL)], pictures=True)
+    metadata = json.loads(by_name(pictures(episode, TASK, SETTINGS))["call-1-frames.json"])
+    assert metadata["matches_record"] is True
+
+
 def test_pictures_are_pictures(files: dict[str, bytes]) -> None:
     editor = Image.open(io.BytesIO(files["call-3-editor.png"]))
     assert editor.width == 1024
