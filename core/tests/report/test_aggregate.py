@@ -1,6 +1,7 @@
 """From scores to figures: counts, intervals, what is missing and what has no value."""
 
 import pytest
+
 from evalkit.errors import EvalkitError
 from evalkit.hookspecs import MetricSpec
 from evalkit.report.aggregate import aggregate, aggregate_run

@@ -1,6 +1,7 @@
 """How cells become text: the one place where numbers are formatted."""
 
 import pytest
+
 from evalkit.report import Column, Estimate, Rate, Table, cell_text
 from evalkit.report.table import printable
 
@@ -18,7 +19,8 @@ from evalkit.report.table import printable
         (Estimate(2.314, 110, 2.1, 2.524), "2.31 (n=110) [2.10, 2.52]"),
         (Estimate(0.481, 50, 0.45, 0.512, unit="%"), "48.1 % (n=50) [45.0, 51.2]"),
         (Estimate(10234.4, 110, 9000.1, 11000.9, unit="$"), "10,234 $ (n=110) [9,000, 11,001]"),
-        (Estimate(567.0, 189), "567 (n=189)"),
+        (Estimate(567, 189), "567 (n=189)"),
+        (Estimate(2.0, 1), "2.00 (n=1)"),
         (Estimate(1042.26, None, 990.0, 1100.0), "1,042.3 [990.0, 1,100.0]"),
         (Estimate(None, 0, word="undetermined"), "undetermined (n=0)"),
         (0.0123, "0.012"),

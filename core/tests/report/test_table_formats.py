@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+
 from evalkit.report import Column, Estimate, Rate, Table, to_csv, to_json, to_markdown, to_text
 from evalkit.report.formats import table_json, write_text
 

@@ -17,7 +17,7 @@ from evalkit.report.formats import to_json, to_text, write_text
 from evalkit.report.run_report import terminal_width
 from evalkit.report.systems import System, figure_cell, metric_json, systems_of
 from evalkit.report.table import Cell, Column, Table
-from evalkit.run.scoring import RunScores, score_run
+from evalkit.run.scoring import RunScores, benchmark_of, score_run
 from evalkit.store.reader import RunReader, find_runs
 
 
@@ -67,6 +67,7 @@ def _lines(folder: Path, plugins: Plugins) -> Iterator[_Line]:
 def _first_scores(reader: RunReader, plugins: Plugins) -> RunScores | None:
     """Scores of the suite's first metric, or None if they can't be had here."""
     try:
+        plugins.require(benchmark_of(reader))
         return score_run(reader, plugins, list(reader.manifest["protocol"]["metrics"])[:1])
     except EvalkitError as error:
         click.echo(f"evalkit: {reader.name} can't be scored: {error}", err=True)
@@ -127,15 +128,11 @@ def _without(table: Table, name: str) -> Table:
 
 
 def _duration(seconds: float | None) -> str:
-    """`42 s`, `3:05 min` or `2:10 h`."""
+    """Hours, minutes and seconds: `0:03:05`."""
     if seconds is None:
         return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02} min"
-    return f"{whole // 3600}:{whole % 3600 // 60:02} h"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def _json(line: _Line) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evalkit.report.table import number, printable
+from evalkit.report.table import printable
 from evalkit.types import Episode, EpisodeKey, Event, Turn
 
 #: Longer texts and JSON are cut to this many characters; `evalkit show --json` has all of it.
@@ -71,7 +71,7 @@ def _end_lines(episode: Episode) -> Iterator[str]:
         yield f"outcome: {letters}   (V invalid, F failed, S succeeded, X executed without a verdict)"
     spent = [f"{name.replace('_', ' ')} {value:g}" for name, value in episode.counters.items()]
     if "seconds" in end:
-        spent.append(f"{number(float(end['seconds']))} s")
+        spent.append(f"{end['seconds']:.3g} s")
     yield f"spent: {', '.join(spent)}"
 
 

@@ -90,14 +90,18 @@ def _chosen_metrics(
     readers: Sequence[RunReader], plugins: Plugins, patterns: Sequence[str]
 ) -> list[list[str]]:
     """The metrics of each run that a pattern fits, in the suite's order; all of them without a pattern."""
-    specs = [
-        list(metric_specs(plugins, benchmark_of(r), list(r.manifest["protocol"]["metrics"])).values())
-        for r in readers
-    ]
+    specs = [_protocol_metrics(reader, plugins) for reader in readers]
     for pattern in patterns:
         if not any(_fits(spec, pattern) for run in specs for spec in run):
             raise UnknownNameError("metric", pattern, [spec.id for run in specs for spec in run])
     return [[s.id for s in run if not patterns or any(_fits(s, p) for p in patterns)] for run in specs]
+
+
+def _protocol_metrics(reader: RunReader, plugins: Plugins) -> list[MetricSpec]:
+    benchmark = benchmark_of(reader)
+    plugins.require(benchmark)
+    names = list(reader.manifest["protocol"]["metrics"])
+    return list(metric_specs(plugins, benchmark, names).values())
 
 
 def _fits(spec: MetricSpec, pattern: str) -> bool:

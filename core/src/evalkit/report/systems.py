@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import END_POLICIES, EndReason
@@ -92,7 +92,7 @@ def merged_by_id(tables_of_runs: Sequence[tuple[str, Sequence[Table]]]) -> list[
         for table in tables:
             same = any(table.columns == other.columns for _, other in groups.get(table.id, [(run, table)]))
             groups.setdefault(table.id if same else f"{table.id}@{run}", []).append((run, table))
-    return [_merged(group) for group in groups.values()]
+    return [_merged(table_id, group) for table_id, group in groups.items()]
 
 
 def summary(systems: Sequence[System], tables: Sequence[Table]) -> dict[str, Any]:
@@ -147,7 +147,10 @@ def figure_cell(aggregate: Aggregate | Counterpart, of: Aggregate, word: str = "
     if of.kind == "proportion":
         return Rate(a.value, a.numerator, a.denominator, a.low, a.high, of.unit, word, of.method)
     count = None if a.denominator == 0 and a.value is not None else a.denominator
-    return Estimate(a.value, count, a.low, a.high, of.unit, word, of.method)
+    value = a.value
+    if of.kind == "total" and value is not None and value.is_integer():
+        value = int(value)
+    return Estimate(value, count, a.low, a.high, of.unit, word, of.method)
 
 
 def _by_agent(planned: Iterable[EpisodeKey]) -> dict[str, set[EpisodeKey]]:
@@ -284,11 +287,11 @@ def _missing_lines(systems: Sequence[System], names: Sequence[str]) -> list[str]
     return lines or ["no episode is missing"]
 
 
-def _merged(group: Sequence[tuple[str, Table]]) -> Table:
+def _merged(table_id: str, group: Sequence[tuple[str, Table]]) -> Table:
     first = group[0][1]
     if len(group) == 1:
-        return first
+        return replace(first, id=table_id)
     columns = (Column("run"), *first.columns)
     rows = tuple((run, *row) for run, table in group for row in table.rows)
     notes = dict.fromkeys(table.note for _, table in group if table.note)
-    return Table(first.id, first.title, columns, rows, "\n".join(notes))
+    return Table(table_id, first.title, columns, rows, "\n".join(notes))

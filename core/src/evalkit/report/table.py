@@ -28,7 +28,7 @@ class Rate:
 class Estimate:
     """A mean or total over `n` episodes with its interval: `2.31 s (n=110) [2.10, 2.52]`.
 
-    `unit` and `word` as in `Rate`; `n` is None where it says nothing.
+    `unit` and `word` as in `Rate`; `n` is None where it says nothing. An `int` is printed whole.
     """
 
     value: float | None
@@ -130,8 +130,7 @@ def _scale(figure: Rate | Estimate, value: float) -> tuple[float, int]:
     """What the unit multiplies by, and the decimals that value and interval share."""
     if figure.unit == "%":
         return 100.0, 1
-    whole = float(value).is_integer() and figure.low is None
-    return 1.0, 0 if whole else _decimals(value)
+    return 1.0, 0 if isinstance(value, int) else _decimals(value)
 
 
 def _decimals(value: float) -> int:
