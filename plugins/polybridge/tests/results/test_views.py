@@ -16,13 +16,11 @@ from evalkit_polybridge.constants import ROAD
 from evalkit_polybridge.contract import format_reply, parse_reply
 from evalkit_polybridge.graph import Bridge, Edge, Node
 from evalkit_polybridge.levels.families import generate
-from evalkit_polybridge.settings import BridgeSettings
 from evalkit_polybridge.tasks import level_task
 from evalkit_polybridge.views import pictures
 
 LEVEL, META = next((level, meta) for level, meta in generate() if level.name == "T1B_Basic_06m")
 TASK = level_task(LEVEL, META, loose=True)
-SETTINGS = BridgeSettings().model_dump()
 
 
 def by_name(artifacts: list[Artifact]) -> dict[str, bytes]:
@@ -38,7 +36,7 @@ def episode(played: Any, reply_of: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def files(episode: Any) -> dict[str, bytes]:
-    return by_name(pictures(episode, TASK, SETTINGS))
+    return by_name(pictures(episode, TASK))
 
 
 def test_every_call_has_the_files_that_it_came_to(files: dict[str, bytes]) -> None:
@@ -80,7 +78,7 @@ def test_the_sheet_is_of_the_recorded_run(files: dict[str, bytes]) -> None:
 @pytest.mark.parametrize("letter", ["F", "S"])
 def test_a_run_recorded_with_pictures_is_matched_too(letter: str, played: Any, reply_of: Any) -> None:
     episode = played(TASK, [reply_of(letter, LEVEL)], pictures=True)
-    metadata = json.loads(by_name(pictures(episode, TASK, SETTINGS))["call-1-frames.json"])
+    metadata = json.loads(by_name(pictures(episode, TASK))["call-1-frames.json"])
     assert metadata["matches_record"] is True
 
 
@@ -93,27 +91,21 @@ def test_pictures_are_pictures(files: dict[str, bytes]) -> None:
 
 
 def test_the_same_record_gives_the_same_bytes(episode: Any, files: dict[str, bytes]) -> None:
-    assert by_name(pictures(episode, TASK, SETTINGS)) == files
-
-
-def test_the_sheet_has_as_many_frames_as_the_protocol_shows(episode: Any) -> None:
-    for setting, shown in ((2, 2), (0, 4)):
-        files = by_name(pictures(episode, TASK, SETTINGS | {"feedback_frames": setting}))
-        assert len(json.loads(files["call-3-frames.json"])["selected"]) == shown
+    assert by_name(pictures(episode, TASK)) == files
 
 
 def test_a_run_that_differs_from_the_record_says_so(played: Any, reply_of: Any) -> None:
     episode = played(TASK, [reply_of("S", LEVEL)])
     execution = next(episode.of("execution"))
     execution["data"] = episode.load(execution["data"]) | {"digest": "0" * 64}
-    metadata = json.loads(by_name(pictures(episode, TASK, SETTINGS))["call-1-frames.json"])
+    metadata = json.loads(by_name(pictures(episode, TASK))["call-1-frames.json"])
     assert (metadata["outcome"], metadata["matches_record"]) == ("crossed", False)
 
 
 def test_a_run_of_another_executor_is_not_imitated(played: Any, reply_of: Any) -> None:
     episode = played(TASK, [reply_of("S", LEVEL)])
     next(episode.of("execution"))["executor"] = "polybridge.native"
-    files = pictures(episode, TASK, SETTINGS)
+    files = pictures(episode, TASK)
     assert [f.name for f in files] == ["call-1-design.json", "call-1-editor.png", "call-1-save.txt"]
 
 
@@ -135,6 +127,6 @@ ILLEGAL = {
 @pytest.mark.parametrize("bridge", ILLEGAL.values(), ids=ILLEGAL.keys())
 def test_any_refused_design_can_be_shown(bridge: Bridge, played: Any) -> None:
     episode = played(TASK, [format_reply(bridge, "")])
-    files = pictures(episode, TASK, SETTINGS)
+    files = pictures(episode, TASK)
     assert [f.name for f in files] == ["call-1-design.json", "call-1-editor.png"]
     assert parse_reply(files[0].data.decode()).bridge == bridge
