@@ -89,15 +89,16 @@ FRICTION = 0.9
 GRADE = 0.5
 #: The driver asks for (target − speed) / DRIVER_RESPONSE_S between these limits, beside a slope's share.
 MAX_ACCELERATION_M_PER_S2 = 1.75
-MAX_BRAKING_M_PER_S2 = 4.0
+MAX_BRAKING_M_PER_S2 = 4.5
 DRIVER_RESPONSE_S = 0.2
 #: The axle between the wheels swings at this rate, whatever the vehicle weighs.
 AXLE_RATE_PER_S = 200.0
 AXLE_DAMPING_RATIO = 0.3
-#: The target speed is cruise × (gap − FOLLOW_STOP_M) ÷ FOLLOW_SLOW_M, within ± cruise: a driver stops behind a
-#: stalled vehicle and gives way to one that slides back. Vehicles don't touch each other.
-FOLLOW_STOP_M = 0.3
-FOLLOW_SLOW_M = 1.6
+#: The target speed is cruise × (gap − FOLLOW_STOP_M) ÷ FOLLOW_SLOW_M, within ± cruise: a driver stops behind
+#: a stalled vehicle and gives way to one that slides back. Vehicles don't touch each other.
+FOLLOW_STOP_M = 0.8
+FOLLOW_SLOW_M = 1.4
+
 #: A vehicle is lost when both wheels are this far below the lowest drivable surface, or when its front wheel
 #: has come to lie this far behind the rear one.
 LOST_DEPTH_M = 2.5
