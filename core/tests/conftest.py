@@ -73,7 +73,8 @@ class Settings(pydantic.BaseModel):
 
 def load(tasks, settings):
     from evalkit.types import Task
-    return [Task(f"tower-{n}", {}, {"tags": ["high"] if n > 1 else []}) for n in range(tasks.get("number", 3))]
+    numbers = range(tasks.get("number", 3))
+    return [Task(f"tower-{n}", {}, {"tags": ["high"] if n > 1 else []}) for n in numbers]
 
 class Environment: pass
 
