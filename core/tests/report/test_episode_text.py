@@ -1,8 +1,10 @@
 """One episode as text, and its files."""
 
+from dataclasses import replace
+
 import pytest
 
-from evalkit.errors import StorageError
+from evalkit.errors import RecordError, StorageError
 from evalkit.report.episode import episode_json, episode_text, find_episode, outcome
 from evalkit.report.files import recorded_artifacts, write_artifacts
 from evalkit.types import Artifact, Episode, EpisodeKey
@@ -90,6 +92,23 @@ def test_json_has_long_values_in_full():
     document = episode_json(episode(action(arguments=BLOB)))
     assert document["events"][0]["arguments"] == {"text": "y" * 500}
     assert (document["key"]["task"], document["outcome"]) == ("task", "")
+
+
+def test_a_made_up_reference_is_shown_and_never_followed():
+    forged = {"blob": "../../secret", "size": 1, "media_type": "application/json"}
+    absent = {"blob": "cd" * 32, "size": 1, "media_type": "application/json"}
+
+    def refuse(value):
+        raise RecordError("no such blob")
+
+    played = replace(episode(action(arguments={"a": forged, "b": [absent]})), load=refuse)
+    assert episode_json(played)["events"][0]["arguments"] == {"a": forged, "b": [absent]}
+    assert "../../secret" in episode_text(played)
+
+
+def test_references_inside_values_are_followed():
+    text = episode_text(episode({"kind": "observation", "data": {"prompt": BLOB}}))
+    assert f'  prompt: {{"text": "{"y" * 390}… (512 characters)' in text
 
 
 def test_an_episode_is_found_by_key_by_task_or_by_a_part():

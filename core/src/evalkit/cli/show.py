@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,14 @@ def _show_run(reader: RunReader, as_json: bool) -> None:
         document = {"manifest": reader.manifest, "planned": planned, "episodes": episodes}
         click.echo(to_json(document), nl=False)
         return
-    table = to_text([_episode_table(reader)], terminal_width())
-    text = "\n".join(_essentials(reader.manifest)) + "\n\n" + table
+    width = terminal_width()
+    essentials = "\n".join(_essentials(reader.manifest, width))
+    text = essentials + "\n\n" + to_text([_episode_table(reader)], width)
     write_text(text, sys.stdout)
 
 
-def _essentials(manifest: dict[str, Any]) -> Iterator[str]:
-    """What identifies a run, a line each."""
+def _essentials(manifest: dict[str, Any], width: int) -> Iterator[str]:
+    """What identifies a run: lines of a name and a fact."""
     suite = manifest["suite"]
     agents = (f"{agent['id']} (version {agent['version']})" for agent in manifest["agents"])
     executors = (
@@ -93,11 +95,11 @@ def _essentials(manifest: dict[str, Any]) -> Iterator[str]:
         "versions": ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),
         "platform": f"Python {platform['python']}, {platform['system']} {platform['machine']}",
     }
-    for notice in suite.get("notices", ()):
-        facts["notice"] = notice
+    facts["notices"] = "; ".join(suite.get("notices", ()))
     for name, fact in facts.items():
         if fact:
-            yield f"{name:<10} {printable(str(fact))}"
+            text = f"{name:<10} {printable(fact)}"
+            yield textwrap.fill(text, width, subsequent_indent=" " * 11, break_on_hyphens=False)
 
 
 def _episode_table(reader: RunReader) -> Table:

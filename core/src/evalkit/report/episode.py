@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evalkit.errors import RecordError
 from evalkit.report.table import printable
 from evalkit.types import Episode, EpisodeKey, Event, Turn
 
 #: Longer texts and JSON are cut to this many characters; `evalkit show --json` has all of it.
 SHOWN_CHARACTERS = 400
+
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def outcome(episode: Episode) -> str:
@@ -38,7 +43,7 @@ def episode_json(episode: Episode) -> dict[str, Any]:
         "key": episode.key.as_dict(),
         "outcome": outcome(episode),
         "end": dict(episode.end),
-        "events": [_loaded(episode, event) for event in episode.events],
+        "events": [_resolved(episode, event) for event in episode.events],
     }
 
 
@@ -120,7 +125,7 @@ def _execution_lines(episode: Episode, execution: Event) -> Iterator[str]:
 
 def _observation_lines(episode: Episode, event: Event) -> Iterator[str]:
     if "text" in event:
-        yield from _shortened(str(episode.load(event["text"]))).splitlines()
+        yield from _shortened(str(_resolved(episode, event["text"]))).splitlines()
     if "data" in event:
         yield from _value_lines(episode, event["data"])
     pictures = [image["name"] for image in event.get("images", ())]
@@ -130,7 +135,7 @@ def _observation_lines(episode: Episode, event: Event) -> Iterator[str]:
 
 def _value_lines(episode: Episode, value: Any) -> Iterator[str]:
     """A JSON object as a line per field, text as it is, everything else compact; all cut to size."""
-    value = episode.load(value)
+    value = _resolved(episode, value)
     if not isinstance(value, Mapping):
         yield _shortened(_compact(value))
         return
@@ -163,8 +168,16 @@ def _shortened(text: str) -> str:
     return f"{printable(text[:SHOWN_CHARACTERS])}… ({len(text):,} characters)"
 
 
-def _loaded(episode: Episode, event: Event) -> dict[str, Any]:
-    loaded = {name: episode.load(value) for name, value in event.items()}
-    if loaded.get("candidate") is not None:
-        loaded["candidate"] = {**loaded["candidate"], "data": episode.load(loaded["candidate"]["data"])}
-    return loaded
+def _resolved(episode: Episode, value: Any) -> Any:
+    """The value with every reference to a blob in it replaced by what it stands for.
+
+    A thing that an agent made up to look like a reference stays as it is.
+    """
+    if isinstance(value, Mapping):
+        if value.keys() == {"blob", "size", "media_type"} and _SHA256.fullmatch(str(value["blob"])):
+            with contextlib.suppress(RecordError):
+                return episode.load(value)
+        return {name: _resolved(episode, inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_resolved(episode, inner) for inner in value]
+    return value
