@@ -26,11 +26,14 @@ class EmbeddedExecutor:
         return physics_constants()
 
     def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
-        """One run. With `pictures` the frames are kept: as `replay` for feedback, as PNGs for the record."""
+        """One run. With `pictures` a second, unhurried one is filmed: `replay` for feedback, PNGs to keep.
+
+        The evidence is that of the first run in either case, so that it doesn't depend on who looks.
+        """
         from evalkit_polybridge.physics import Run, simulate
 
         level, bridge = level_from_inputs(task.inputs), bridge_from_json(candidate.data)
-        run: Run = simulate(level, bridge, frames=pictures)
+        run: Run = simulate(level, bridge)
         utilisation = {str(i): round(u, 6) for i, u in run.peak_utilisation.items()}
         data = {
             "outcome": run.outcome,
@@ -47,9 +50,10 @@ class EmbeddedExecutor:
         }
         details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
         artifacts = [Artifact("members.json", details.encode(), "application/json")]
-        if pictures:
-            artifacts += _frames(level, bridge, run.frames)
-        return Execution(run.success, data, tuple(artifacts), ID, run.frames)
+        film = simulate(level, bridge, frames=True).frames if pictures else None
+        if film is not None:
+            artifacts += _frames(level, bridge, film)
+        return Execution(run.success, data, tuple(artifacts), ID, film)
 
 
 def _frames(level: Any, bridge: Any, frames: Any) -> list[Artifact]:
