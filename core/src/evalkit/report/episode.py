@@ -34,7 +34,7 @@ def episode_text(episode: Episode) -> str:
         lines += ["", "what the agent sees first", *_indented(_observation_lines(episode, first))]
     for turn in episode.turns():
         lines += ["", *_turn_lines(episode, turn)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def episode_json(episode: Episode) -> dict[str, Any]:

@@ -84,7 +84,9 @@ def write_text(text: str, stream: TextIO, *, colour: bool | None = None) -> None
 
     styled = Text(text)
     styled.highlight_regex(r"\[-?[\d.,]+, -?[\d.,]+\]|─+", "dim")
-    styled.highlight_regex(r"\b(?:skipped|degraded|undetermined|unscored|missing)\b", "yellow")
+    styled.highlight_regex(
+        r"\b(?:skipped|degraded|undetermined|unscored|left out)\b|\d+ of \d+ episodes? missing", "yellow"
+    )
     styled.highlight_regex(r"(?m)^.*\n(?=─)", "bold")
     Console(file=stream, highlight=False, soft_wrap=True).print(styled, end="")
 
