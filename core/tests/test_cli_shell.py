@@ -319,7 +319,8 @@ def test_info_says_when_tasks_cannot_be_loaded(toy, capsys):
     toy.install(
         "bad",
         "from evalkit.hookspecs import BenchmarkSpec, EnvironmentSpec, hookimpl\n"
-        "@hookimpl\ndef evalkit_benchmarks(): return [BenchmarkSpec('bad', 'Bad', 'no_such_module_here:load')]\n"
+        "@hookimpl\ndef evalkit_benchmarks():\n"
+        "    return [BenchmarkSpec('bad', 'Bad', 'no_such_module_here:load')]\n"
         "@hookimpl\ndef evalkit_environment(benchmark, variant): return EnvironmentSpec('a:B')\n",
     )
     assert main(["info", "mine", "--json"]) == 0
