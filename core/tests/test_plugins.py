@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from evalkit import _plugin_discovery
 from evalkit.errors import PluginError, UnknownNameError
 from evalkit.plugins import resolve
 from evalkit.registry import Registry
@@ -221,6 +222,13 @@ def test_two_distributions_with_one_plugin_name_are_told_apart(site):
     plugins = site.load()
     assert plugins.names() == ["evalkit", "toy (evalkit-other)", "toy (evalkit-toy)"]
     assert plugins.require("toy").id == "toy"
+
+
+def test_a_distribution_found_in_two_folders_counts_once(site, monkeypatch):
+    site.install_toy()
+    twice = list(_plugin_discovery.distributions()) * 2
+    monkeypatch.setattr(_plugin_discovery, "distributions", lambda: twice)
+    assert site.load().names() == ["evalkit", "toy"]
 
 
 def test_origin_names_distribution_and_version(site):

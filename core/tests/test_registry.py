@@ -38,6 +38,7 @@ def test_a_suite_has_everything_filled_in(plugins):
     )
     assert suite.settings == {"blocks": 6, "glue": False, "wind": {}}
     assert suite.limits == {"calls": 3, "meter:checks": 5}
+    assert type(suite.limits["calls"]) is int
     assert suite.final_executors == ("toy.judge",)
     assert suite.notices == ()
     assert pickle.loads(pickle.dumps(suite)) == suite

@@ -33,7 +33,7 @@ def _known_limit(name: str) -> str:
 
 
 def _plain_number(value: float) -> float:
-    """3.0 as 3, so that both give one protocol hash."""
+    """A whole number as int: the check for numbers makes floats, and 3.0 calls read oddly."""
     return int(value) if value == int(value) else value
 
 
