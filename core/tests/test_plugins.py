@@ -237,7 +237,7 @@ def test_origin_names_distribution_and_version(site):
     origin = plugins.origin(plugins.metrics("toy")["toy.success"])
     assert (origin.plugin, origin.distribution, origin.version) == ("toy", "evalkit-toy", "1.5")
     assert str(origin) == "evalkit-toy 1.5"
-    assert plugins.origin(plugins.agents()["replay"]).distribution == "evalkit-core"
+    assert plugins.origin(plugins.agents("toy")["replay"]).distribution == "evalkit-core"
 
 
 def test_what_a_plugin_prints_on_import_stays_off_stdout(site, capsys):

@@ -119,6 +119,7 @@ class Plugins:
         self._distributions: dict[str, _Distribution | None] = {}
         self._tables: dict[tuple[str, ...], SpecTable[Any]] = {}
         self._environments: dict[tuple[str, str], dict[str, EnvironmentSpec]] = {}
+        self._agents: list[AgentSpec] | None = None
         self._origins: dict[int, str] = {}
 
     # Loading
@@ -169,9 +170,22 @@ class Plugins:
         """Views offered for a benchmark, by id."""
         return self._table("evalkit_views", "view", ViewSpec, benchmark)
 
-    def agents(self) -> SpecTable[AgentSpec]:
-        """Agents by name."""
-        return self._table("evalkit_agents", "agent", AgentSpec)
+    def agents(self, benchmark: str) -> SpecTable[AgentSpec]:
+        """Agents that can play a benchmark, by name; plugins may use one name for different benchmarks."""
+        table: SpecTable[AgentSpec] = SpecTable("agent", self)
+        for spec in self.every_agent():
+            if not spec.benchmarks or benchmark in spec.benchmarks:
+                table.put(spec.name, spec, self.origin(spec).plugin)
+        return table
+
+    def every_agent(self) -> list[AgentSpec]:
+        """The agents of all plugins; a name may occur several times."""
+        if self._agents is None:
+            check = functools.partial(checked_specs, spec_type=AgentSpec)
+            offers = list(self._ask("evalkit_agents", check))
+            self._origins.update({id(spec): plugin for plugin, specs in offers for spec in specs})
+            self._agents = [spec for _, specs in offers for spec in specs]
+        return self._agents
 
     def models(self) -> SpecTable[ModelSpec]:
         """Ways to reach models, by name."""
@@ -225,7 +239,7 @@ class Plugins:
 
     def check(self, benchmarks: Iterable[str] | None = None) -> None:
         """Ask every hook (about some benchmarks, or all), so that `broken` is complete."""
-        self.agents()
+        self.every_agent()
         self.models()
         self.data_sources()
         self.commands()

@@ -75,7 +75,7 @@ def _find(target: str, plugins: Plugins, registry: Registry, overrides: Sequence
         "group": (registry.groups(), lambda name: {"suites": registry.expand([name])}),
         "benchmark": (list(plugins.benchmarks().owners), lambda name: _benchmark(name, plugins)),
         "plugin": (plugins.names(), lambda name: _plugin(name, plugins)),
-        "agent": (list(plugins.agents().owners), lambda name: _spec(plugins.agents()[name], plugins)),
+        "agent": ([spec.name for spec in plugins.every_agent()], lambda name: _agent(name, plugins)),
         "metric": _of_benchmarks(plugins, plugins.metrics),
         "executor": _of_benchmarks(plugins, plugins.executors),
         "validator": _of_benchmarks(plugins, plugins.validators),
@@ -115,6 +115,12 @@ def _of_benchmarks(
 def _spec(spec: Any, plugins: Plugins) -> Facts:
     values = {k: list(v) if isinstance(v, tuple) else v for k, v in dataclasses.asdict(spec).items()}
     return {**values, "plugin": plugins.origin(spec).plugin}
+
+
+def _agent(name: str, plugins: Plugins) -> Facts:
+    """An agent, or each of several that share a name because they play different benchmarks."""
+    found = [_spec(spec, plugins) for spec in plugins.every_agent() if spec.name == name]
+    return found[0] if len(found) == 1 else {"definitions": found}
 
 
 def _suite(suite: Suite, plugins: Plugins) -> Facts:
@@ -189,7 +195,7 @@ def _plugin(name: str, plugins: Plugins) -> Facts:
         "status": "broken" if name in plugins.broken else "ok",
         "reason": plugins.broken.get(name),
         "benchmarks": _owned(plugins.benchmarks(), name),
-        "agents": _owned(plugins.agents(), name),
+        "agents": sorted(s.name for s in plugins.every_agent() if plugins.origin(s).plugin == name),
         "commands": _owned(plugins.commands(), name),
         **{
             kind: sorted({n for b in plugins.benchmarks() for n in _owned(table_of(b), name)})
@@ -224,8 +230,8 @@ def _print(facts: Facts) -> None:
 
 
 def _print_item(item: Facts) -> None:
-    """A validator, executor or metric: its id and version, then what it is."""
-    emit(f"  {item['id']} (version {item['version']}, plugin {item['plugin']})")
+    """An agent, validator, executor or metric: what it is called and its version, then what it is."""
+    emit(f"  {item.get('id') or item['name']} (version {item['version']}, plugin {item['plugin']})")
     if item.get("summary"):
         emit(f"    {item['summary']}")
     if "denominator" in item:

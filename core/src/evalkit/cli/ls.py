@@ -127,7 +127,7 @@ def _agents(plugins: Plugins, registry: Registry) -> list[Row]:
             "summary": spec.summary,
             "plugin": plugins.origin(spec).plugin,
         }
-        for spec in _uncontested(plugins, plugins.agents())
+        for spec in plugins.every_agent()
     ]
 
 

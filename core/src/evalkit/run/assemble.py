@@ -71,13 +71,14 @@ class Assembly:
 
 
 def find_agent(plugins: Plugins, benchmark: str, name: str) -> AgentSpec:
-    """The agent of that name that can play the benchmark; UnknownNameError otherwise."""
-    fitting = {
-        n: spec for n, spec in plugins.agents().items() if not spec.benchmarks or benchmark in spec.benchmarks
-    }
-    if name not in fitting:
-        raise UnknownNameError("agent", name, fitting, f"agents that play {benchmark}")
-    return fitting[name]
+    """The agent of that name that can play the benchmark.
+
+    UnknownNameError if there is none; PluginError if several plugins bring one, or if a broken one should.
+    """
+    table = plugins.agents(benchmark)
+    if name not in table.owners:
+        raise plugins.missing("agent", name, table, f"agents that play {benchmark}")
+    return table[name]
 
 
 def constants_sha256(executor: Executor) -> str:
