@@ -34,6 +34,7 @@ from evalkit.types import (
     Verdict,
     Violation,
 )
+from evalkit.types.record import is_reference
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -339,11 +340,11 @@ class _Walk:
 
 
 def compact(value: Any, sink: Sink) -> Any:
-    """The value itself, or a reference to a blob if it is long."""
+    """The value itself, or a reference to a blob if it is long or looks like such a reference."""
     if isinstance(value, str) and len(value) <= INLINE_BYTES // 6:
         return value
     encoded = canonical_json(value)
-    if len(encoded) <= INLINE_BYTES:
+    if len(encoded) <= INLINE_BYTES and not is_reference(value):
         return value
     return {"blob": sink.blob(encoded), "size": len(encoded), "media_type": "application/json"}
 

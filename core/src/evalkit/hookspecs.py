@@ -164,7 +164,7 @@ class ViewSpec:
     """A way to look at an episode or run of a benchmark.
 
     `scope="episode"`: `target(episode, task) -> list[evalkit.types.Artifact]` for `evalkit show`;
-    `scope="run"`: `target(episodes, tasks) -> list[evalkit.report.Table]` for `evalkit report`.
+    `scope="run"`: `target(list of (episode, task)) -> list[evalkit.report.Table]` for `evalkit report`.
     """
 
     id: str

@@ -22,7 +22,8 @@ Examples:
 def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bool, jobs: int | None) -> None:
     """Compute the scores of RUN (default: the latest) again from its record.
 
-    Nothing is played or judged, and nothing executed without --execute. Without --metric the scores kept beside the record are replaced.
+    Nothing is played or judged, and nothing executed without --execute. Without --metric the scores kept
+    beside the record are replaced.
     """
     from evalkit.cli._progress import say
     from evalkit.cli.run import gather_evidence, prepare_process

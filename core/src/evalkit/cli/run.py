@@ -233,7 +233,7 @@ def print_scores(folder: Path, plugins: Plugins, format_: str) -> None:
     from evalkit.report.run_report import run_report
     from evalkit.store.reader import RunReader
 
-    run_report([RunReader(folder)], plugins, keep_scores=True).print(format_)
+    run_report([RunReader(folder)], plugins, keep_scores=True).print(format_, brief=True)
 
 
 def _play(
@@ -244,7 +244,6 @@ def _play(
     from evalkit.run.runner import Runner, warm_up
 
     warm_up(plugins, plan.setup, say)
-    jobs = plan.jobs()
     runner = Runner(
         plan.setup,
         writer,
@@ -255,8 +254,8 @@ def _play(
         max_errors=options.max_errors,
     )
     live = options.format == "rich" and sys.stderr.isatty()
-    with ProgressView(len(jobs), _headline(plan, plugins, writer), live=live) as view:
-        return runner.run(jobs, view.watch)
+    with ProgressView(plan.size(), _headline(plan, plugins, writer), live=live) as view:
+        return runner.run(plan.jobs(), view.watch)
 
 
 def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Callable[[EpisodeKey], str]:

@@ -15,16 +15,9 @@ from evalkit.plugins import Plugins, resolve
 from evalkit.report.formats import FORMATS, to_json, to_text, write_text
 from evalkit.report.systems import System, main_tables, merged_by_id, summary, systems_of
 from evalkit.report.table import Table
-from evalkit.run.scoring import (
-    RunScores,
-    benchmark_of,
-    metric_specs,
-    scorable_episodes,
-    score_run,
-    scores_document,
-)
+from evalkit.run import scoring
+from evalkit.run.scoring import RunScores, benchmark_of, metric_specs, scorable_episodes, score_run
 from evalkit.store.reader import RunReader
-from evalkit.store.writer import pretty_json, write_atomically
 from evalkit.types import Episode, Task
 
 _log = logging.getLogger("evalkit")
@@ -46,10 +39,14 @@ class Report:
             return to_json(summary(self.systems, self.tables))
         return to_text(self.tables, width) if form == "table" else FORMATS[form](self.tables)
 
-    def print(self, form: str) -> None:
-        """Write the report to stdout; `rich` is the text in colours if a person looks, `plain` never is."""
+    def print(self, form: str, *, brief: bool = False) -> None:
+        """Write the report to stdout; `rich` is the text in colours if a person looks, `plain` never is.
+
+        A `brief` text holds only the tables that are headlines.
+        """
         if form in ("rich", "plain", "table"):
-            text = self.render("table", terminal_width())
+            shown = [table for table in self.tables if table.headline or not brief]
+            text = to_text(shown, terminal_width())
             write_text(text, sys.stdout, colour=False if form == "plain" else None)
         else:
             write_text(self.render(form), sys.stdout, colour=False)
@@ -78,8 +75,7 @@ def run_report(
     for reader, metrics in zip(readers, _chosen_metrics(readers, plugins, patterns), strict=True):
         scores = score_run(reader, plugins, metrics)
         if keep_scores:
-            document = pretty_json(scores_document(scores))
-            write_atomically(reader.folder / "scores" / "scores.json", document)
+            scoring.keep_scores(reader.folder, scores)
         systems += systems_of(reader, scores)
         if not patterns:
             views.append((reader.name, _view_tables(reader, plugins, scores)))

@@ -220,7 +220,7 @@ def _single(system: System, metrics: Mapping[str, str]) -> Table:
             row.append(_with_missing(aggregates[name]))
     title = f"{system.suite} · {system.agent} · {_counted(system.planned, 'episode')}"
     note = _note([system], metrics, [""])
-    return Table("main", title, tuple(columns), tuple(map(tuple, rows)), note)
+    return Table("main", title, tuple(columns), tuple(map(tuple, rows)), note, headline=True)
 
 
 def _grid(
@@ -239,7 +239,7 @@ def _grid(
         cells = [[row[number] for row in figures] for number in range(len(names))]
     columns = (Column(head), *(Column(name) for name in across))
     rows = tuple((name, *row) for name, row in zip(down, cells, strict=True))
-    return Table(table_id, title, columns, rows, note)
+    return Table(table_id, title, columns, rows, note, headline=True)
 
 
 def _scored(aggregate: Aggregate | None) -> Cell:
@@ -294,4 +294,4 @@ def _merged(table_id: str, group: Sequence[tuple[str, Table]]) -> Table:
     columns = (Column("run"), *first.columns)
     rows = tuple((run, *row) for run, table in group for row in table.rows)
     notes = dict.fromkeys(table.note for _, table in group if table.note)
-    return Table(table_id, first.title, columns, rows, "\n".join(notes))
+    return Table(table_id, first.title, columns, rows, "\n".join(notes), first.headline)

@@ -55,7 +55,7 @@ class Column:
 class Table:
     """A table; `id` names it in JSON and CSV, the first column identifies a row, `note` is printed below.
 
-    ValueError if a row has another number of cells than there are columns.
+    `headline` tables are printed right after a run, all others only by `evalkit report`. ValueError if a row has another number of cells than there are columns.
     """
 
     id: str
@@ -63,6 +63,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    headline: bool = False
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):

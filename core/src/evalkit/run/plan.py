@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime
 import fnmatch
+import hashlib
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import TYPE_CHECKING, Any
 
-from evalkit.canonical import sha256_of
+from evalkit.canonical import canonical_json
 from evalkit.errors import NothingSelectedError, PluginError, UnknownNameError, UsageError
 from evalkit.plugins import Plugins, resolve
 from evalkit.run.assemble import Assembly, find_agent
@@ -62,15 +63,19 @@ class Plan:
     epochs: int
     seed: int
 
-    def jobs(self) -> list[EpisodeJob]:
+    def jobs(self) -> Iterator[EpisodeJob]:
         """Every episode, numbered in the order of the index."""
-        keys = [
-            (EpisodeKey(agent.id, task.id, self.suite.condition, epoch), task)
-            for epoch in range(1, self.epochs + 1)
-            for task in self.tasks
-            for agent in self.setup.agents
-        ]
-        return [EpisodeJob(n, key, task, key.seed(self.seed)) for n, (key, task) in enumerate(keys)]
+        number = 0
+        for epoch in range(1, self.epochs + 1):
+            for task in self.tasks:
+                for agent in self.setup.agents:
+                    key = EpisodeKey(agent.id, task.id, self.suite.condition, epoch)
+                    yield EpisodeJob(number, key, task, key.seed(self.seed))
+                    number += 1
+
+    def size(self) -> int:
+        """How many episodes there are."""
+        return self.epochs * len(self.tasks) * len(self.setup.agents)
 
 
 def load_tasks(plugins: Plugins, suite: Suite) -> list[Task]:
@@ -147,7 +152,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
         "condition": suite.condition,
         "agents": [_agent_entry(plugins, suite.benchmark, choice) for choice in plan.setup.agents],
         "tasks": [task.id for task in plan.tasks],
-        "tasks_sha256": sha256_of([[t.id, dict(t.inputs), dict(t.hidden)] for t in plan.tasks]),
+        "tasks_sha256": tasks_sha256(plan.tasks),
         "all_tasks": plan.all_tasks,
         "epochs": plan.epochs,
         "seed": plan.seed,
@@ -169,6 +174,14 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
         },
         "order_dependent": "seconds" in suite.limits,
     }
+
+
+def tasks_sha256(tasks: Iterable[Task]) -> str:
+    """Hash of everything in the tasks, what agents can't see included."""
+    digest = hashlib.sha256()
+    for task in tasks:
+        digest.update(canonical_json([task.id, dict(task.inputs), dict(task.hidden)]) + b"\n")
+    return digest.hexdigest()
 
 
 def run_name(suite: str) -> str:

@@ -240,8 +240,12 @@ class JobPool:
 
 
 def default_workers(jobs: int | None) -> int:
-    """`-j`, or one worker per core."""
-    return jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """`-j`, or one worker per core that this process may use."""
+    if jobs:
+        return jobs
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def worker_environment() -> Mapping[str, str]:

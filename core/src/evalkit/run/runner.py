@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from evalkit.episode import End
@@ -71,17 +71,10 @@ class Runner:
 
     def run(self, jobs: Iterable[EpisodeJob], watch: Watcher) -> Outcome:
         """Play all jobs; Ctrl-C stops cleanly and is reported in the outcome."""
-        waiting = deque(jobs)
-        workers = max(1, min(self._workers, len(waiting)))
-        if not waiting:
-            return self.outcome
-        pool = JobPool(self._setup, workers, self._timeout_s, self._memory_bytes)
+        waiting = iter(jobs)
+        pool = JobPool(self._setup, self._workers, self._timeout_s, self._memory_bytes)
         try:
-            while waiting or self._jobs:
-                while waiting and len(self._jobs) < workers * (1 + QUEUED_PER_WORKER):
-                    job = waiting.popleft()
-                    self._jobs[job.number] = job
-                    pool.submit(job)
+            while self._submit(waiting, pool):
                 for message in pool.messages(POLL_S):
                     self._handle(message, watch)
                 watch(None, None)
@@ -96,6 +89,14 @@ class Runner:
                 episode.log.close()
             self._writer.sync()
         return self.outcome
+
+    def _submit(self, waiting: Iterator[EpisodeJob], pool: JobPool) -> bool:
+        """Keep the pool supplied; whether there is anything left to wait for."""
+        free = self._workers * (1 + QUEUED_PER_WORKER) - len(self._jobs)
+        for job in islice(waiting, max(0, free)):
+            self._jobs[job.number] = job
+            pool.submit(job)
+        return bool(self._jobs)
 
     def _handle(self, message: Message, watch: Watcher) -> None:
         if message.number not in self._jobs:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import END_POLICIES, EndReason, RecordError, UnknownNameError
@@ -12,6 +14,7 @@ from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins, resolve
 from evalkit.run.plan import load_benchmark_tasks
 from evalkit.store.reader import RunReader
+from evalkit.store.writer import write_atomically
 from evalkit.types import Episode, EpisodeKey, Score, Task
 
 if TYPE_CHECKING:
@@ -109,28 +112,28 @@ def _measure_run(scorer: Any, id: str, played: list[tuple[Episode, Task]]) -> Sc
     return score
 
 
-def scores_document(scores: RunScores) -> dict[str, Any]:
-    """Scores as JSON: one entry per episode, in the plan's order, and the run-wide ones."""
-    keys = list(dict.fromkeys(key for by_key in scores.episode_scores.values() for key in by_key))
-    return {
-        "metrics": {id: spec.version for id, spec in scores.specs.items()},
-        "episodes": [
-            {
-                "key": key.as_dict(),
-                "scores": {
-                    id: _score_fields(by_key[key])
-                    for id, by_key in scores.episode_scores.items()
-                    if key in by_key
-                },
-            }
-            for key in keys
-        ],
-        "run": {
-            id: {agent: _score_fields(score) for agent, score in by_agent.items()}
-            for id, by_agent in scores.run_scores.items()
-        },
-        "unscored": [{"key": key.as_dict(), "why": why} for key, why in scores.unscored.items()],
+def scores_text(scores: RunScores) -> Iterator[str]:
+    """Scores as the text of a JSON object, piece by piece: a line per episode, in the plan's order."""
+    versions = {id: spec.version for id, spec in scores.specs.items()}
+    yield f'{{"metrics": {json.dumps(versions)},\n"episodes": ['
+    keys = dict.fromkeys(key for by_key in scores.episode_scores.values() for key in by_key)
+    for number, key in enumerate(keys):
+        found = {id: _score_fields(by[key]) for id, by in scores.episode_scores.items() if key in by}
+        line = json.dumps({"key": key.as_dict(), "scores": found}, allow_nan=False)
+        yield f"{',' if number else ''}\n{line}"
+    run = {
+        id: {agent: _score_fields(score) for agent, score in by_agent.items()}
+        for id, by_agent in scores.run_scores.items()
     }
+    unscored = [{"key": key.as_dict(), "why": why} for key, why in scores.unscored.items()]
+    yield f'],\n"run": {json.dumps(run, allow_nan=False)},\n"unscored": {json.dumps(unscored)}}}\n'
+
+
+def keep_scores(folder: Path, scores: RunScores) -> Path:
+    """Write the scores beside the record (`scores/scores.json`), in one step."""
+    path = folder / "scores" / "scores.json"
+    write_atomically(path, (piece.encode() for piece in scores_text(scores)))
+    return path
 
 
 def _score_fields(score: Score) -> Mapping[str, Any]:

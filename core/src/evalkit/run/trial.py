@@ -36,6 +36,7 @@ from evalkit.types import (
     Verdict,
     Violation,
 )
+from evalkit.types.record import is_reference
 
 
 class MemorySink:
@@ -60,7 +61,7 @@ class MemorySink:
 
     def load(self, value: Any) -> Any:
         """The value behind a reference to a blob, or the value itself."""
-        if isinstance(value, dict) and value.keys() == {"blob", "size", "media_type"}:
+        if is_reference(value):
             return json.loads(self.blobs[value["blob"]])
         return value
 

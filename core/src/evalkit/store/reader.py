@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from evalkit.errors import RecordError, did_you_mean
 from evalkit.store import RECORD_VERSION
 from evalkit.types import Episode, EpisodeKey
+from evalkit.types.record import is_reference
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 IndexLine = dict[str, Any]
 
@@ -39,10 +44,17 @@ class RunReader:
 
     def index(self) -> dict[EpisodeKey, IndexLine]:
         """The last line per finished episode; torn lines are passed over (`evalkit verify` names them)."""
-        lines = {}
+        lines: dict[EpisodeKey, IndexLine] = {}
+        ends: dict[str, Any] = {}
         for line in _json_lines(self.folder / "episodes.jsonl"):
-            key = line["key"]
-            lines[EpisodeKey(key["agent"], key["task"], key["condition"], key["epoch"])] = line
+            key, end = line["key"], line["end"]
+            names = (intern(key["agent"]), intern(key["task"]), intern(key["condition"]))
+            # most ends are alike: keeping one of each halves the memory of a long run
+            entry = {"end": ends.setdefault(repr(end), end)}
+            entry |= {
+                name: line[name] for name in ("attempt", "events", "chain", "spent_before") if name in line
+            }
+            lines[EpisodeKey(*names, key["epoch"])] = entry
         return lines
 
     def episode(self, key: EpisodeKey) -> Episode:
@@ -75,7 +87,7 @@ class RunReader:
 
     def load(self, value: Any) -> Any:
         """The value behind a reference to a blob, or the value itself."""
-        if isinstance(value, dict) and value.keys() == {"blob", "size", "media_type"}:
+        if is_reference(value):
             return json.loads(self.blob(value["blob"]))
         return value
 
@@ -88,7 +100,9 @@ class RunReader:
             raise RecordError(f"{path}: {error.strerror}; `evalkit verify` says what is damaged") from error
 
     def blob_path(self, sha256: str) -> Path:
-        """The file of a blob."""
+        """The file of a blob; RecordError if that is no hash."""
+        if not _SHA256.fullmatch(sha256):
+            raise RecordError(f"{self.folder}: {sha256!r} is no hash of a blob; the record was tampered with")
         return self.folder / "blobs" / sha256[:2] / sha256
 
     @cached_property

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -33,13 +33,13 @@ def storage_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """Replace a file in one step; afterwards it is either the old one or the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -97,7 +97,7 @@ class RunWriter:
         """A new run folder with its manifest; StorageError if it exists or can't be made."""
         with storage_errors(folder):
             folder.mkdir(parents=True)
-        write_atomically(folder / "run.json", pretty_json(manifest))
+        write_atomically(folder / "run.json", [pretty_json(manifest)])
         return cls(folder)
 
     def begin(self, key: EpisodeKey) -> tuple[EpisodeLog, int]:

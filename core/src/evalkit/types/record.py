@@ -49,6 +49,11 @@ class EpisodeKey:
         return canonical_json([self.agent, self.task, self.condition, self.epoch])
 
 
+def is_reference(value: Any) -> bool:
+    """Whether a recorded value stands for a blob."""
+    return isinstance(value, dict) and value.keys() == {"blob", "size", "media_type"}
+
+
 @dataclass(slots=True)
 class Turn:
     """One call and all that followed from it; each field is an event or None."""

@@ -174,6 +174,7 @@ def _grouped(
         _columns((by,), _GROUP_FIGURES),
         rows,
         note,
+        headline=name == "groups",
     )
 
 
