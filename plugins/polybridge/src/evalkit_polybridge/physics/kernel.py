@@ -64,6 +64,9 @@ def advance(model: Model, state: State, start_step: int, stop_step: int, early_s
 
     force = np.zeros((len(motion), 2))
     wheel_force = np.zeros((len(wheels), 2))
+    dx, dy, opening, pull = (
+        np.empty_like(rest_m), np.empty_like(rest_m), np.empty_like(rest_m), np.empty_like(rest_m)
+    )  # fmt: skip
     near = np.empty((len(wheels), len(surface_ends)), dtype=np.uint32)
     near_count = np.zeros(len(wheels), dtype=np.int64)
     covered = np.empty(2 * len(surface_ends), dtype=np.uint32)
@@ -82,9 +85,11 @@ def advance(model: Model, state: State, start_step: int, stop_step: int, early_s
                 wheel_force, contact_damping[wheel], wheel_mass[wheel], wheel_weight[wheel] * ramp,
             )  # fmt: skip
         _hold_axles(settings, wheels, wheel_force, axle_stiffness, axle_damping)
-        if _pull_members(
-            settings, step, ends, rest_m, stiffness, damping, limit, filtered, peak, break_step, motion, force
-        ):
+        _measure_members(ends, motion, dx, dy, opening)
+        _strain_members(settings, rest_m, stiffness, damping, filtered, dx, dy, opening, pull)
+        _pull_nodes(ends, dx, dy, pull, force)
+        if _count_overloaded(limit, filtered, peak) > 0:
+            _break_members(step, limit, filtered, stiffness, damping, break_step)
             refresh_at = step + 1
         _move_nodes(settings, motion, force, inverse_mass, stopped, blocks, highest_top)
         _move_wheels(settings, wheels, wheel_force, wheel_mass)
@@ -153,7 +158,7 @@ def _touch(
     """
     x, y = wheels[wheel, X], wheels[wheel, Y]
     reach_squared = settings.wheel_radius_m * settings.wheel_radius_m
-    most, most_a, most_b, most_share, most_nx, most_ny = 0.0, 0, 0, 0.0, 0.0, 0.0
+    most, most_slide, most_a, most_b, most_share, most_nx, most_ny = 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0
     count = 0
     ends_in_reach = False
     for entry in range(near_count):
@@ -174,13 +179,15 @@ def _touch(
         inverse = 1.0 / math.sqrt(squared)
         side = inverse if across > 0.0 else -inverse
         nx, ny, share = -ey * side, ex * side, along * inverse * inverse
-        normal = _push(
+        normal, slide = _push(
             settings, wheel, a, b, share, nx, ny, across * side, motion, force, wheels, wheel_force, damping
         )
         covered[count], covered[count + 1] = a, b
         count += 2
         if normal > most:
-            most, most_a, most_b, most_share, most_nx, most_ny = normal, a, b, share, nx, ny
+            most, most_slide, most_a, most_b, most_share, most_nx, most_ny = (
+                normal, slide, a, b, share, nx, ny,
+            )  # fmt: skip
     if ends_in_reach:
         for entry in range(near_count):
             a, b = ends[near[wheel, entry], 0], ends[near[wheel, entry], 1]
@@ -195,7 +202,7 @@ def _touch(
                 continue
             inverse = 1.0 / math.sqrt(squared)
             nx, ny = rx * inverse, ry * inverse
-            normal = _push(
+            normal, slide = _push(
                 settings,
                 wheel,
                 end,
@@ -213,10 +220,12 @@ def _touch(
             covered[count] = end
             count += 1
             if normal > most:
-                most, most_a, most_b, most_share, most_nx, most_ny = normal, end, end, 0.0, nx, ny
+                most, most_slide, most_a, most_b, most_share, most_nx, most_ny = (
+                    normal, slide, end, end, 0.0, nx, ny,
+                )  # fmt: skip
     if most > 0.0:
         _drive(
-            settings, wheel, most_a, most_b, most_share, most_nx, most_ny, most, motion, force, wheels,
+            settings, wheel, most_a, most_b, most_share, most_nx, most_ny, most, most_slide, force, wheels,
             wheel_force, mass, load,
         )  # fmt: skip
 
@@ -244,17 +253,19 @@ def _push(
     wheels: Floats,
     wheel_force: Floats,
     damping: float,
-) -> float:
-    """Penalty force along the normal (nx, ny), shared by the segment's ends; returns its size (PN)."""
+) -> tuple[float, float]:
+    """Penalty force along the normal (nx, ny), shared by the segment's ends.
+
+    Returns its size (PN) and the wheel's speed along the surface (m/s).
+    """
     rest = 1.0 - share
     vx = wheels[wheel, VX] - (rest * motion[a, VX] + share * motion[b, VX])
     vy = wheels[wheel, VY] - (rest * motion[a, VY] + share * motion[b, VY])
     normal: float = settings.contact_stiffness * (settings.wheel_radius_m - distance)
     normal -= damping * (vx * nx + vy * ny)
-    if normal <= 0.0:
-        return 0.0
+    normal = max(0.0, normal)
     _react(wheel, a, b, share, normal * nx, normal * ny, force, wheel_force)
-    return normal
+    return normal, vx * ny - vy * nx
 
 
 @inlined
@@ -281,7 +292,7 @@ def _drive(
     nx: float,
     ny: float,
     normal: float,
-    motion: Floats,
+    slide: float,
     force: Floats,
     wheels: Floats,
     wheel_force: Floats,
@@ -289,20 +300,16 @@ def _drive(
     load: float,
 ) -> None:
     """Traction: hold the cruising speed and the distance to the vehicle ahead, carry the slope's share."""
-    rest = 1.0 - share
-    tx, ty = ny, -nx
-    vx = wheels[wheel, VX] - (rest * motion[a, VX] + share * motion[b, VX])
-    vy = wheels[wheel, VY] - (rest * motion[a, VY] + share * motion[b, VY])
     target = settings.cruise_m_per_s
     front = wheel - wheel % 2
     if front > 0:
         gap = wheels[front - 1, X] - wheels[front, X]
         target *= min(1.0, max(-1.0, (gap - settings.follow_stop_m) * settings.follow_per_m))
-    wanted = (target - (vx * tx + vy * ty)) * settings.response_per_s
+    wanted = (target - slide) * settings.response_per_s
     wanted = min(settings.max_acceleration_m_per_s2, max(-settings.max_braking_m_per_s2, wanted))
     limit = min(settings.friction * normal, settings.grade * load)
-    traction = min(limit, max(-limit, mass * wanted + load * ty))
-    _react(wheel, a, b, share, traction * tx, traction * ty, force, wheel_force)
+    traction = min(limit, max(-limit, mass * wanted - load * nx))
+    _react(wheel, a, b, share, traction * ny, -traction * nx, force, wheel_force)
 
 
 @inlined
@@ -325,46 +332,73 @@ def _hold_axles(
 
 
 @inlined
-def _pull_members(
+def _measure_members(ends: Indices, motion: Floats, dx: Floats, dy: Floats, opening: Floats) -> None:
+    """Vector between a member's ends, and its scalar product with their relative velocity."""
+    for m in range(len(ends)):
+        a, b = ends[m, 0], ends[m, 1]
+        x, y = motion[b, X] - motion[a, X], motion[b, Y] - motion[a, Y]
+        dx[m] = x
+        dy[m] = y
+        opening[m] = (motion[b, VX] - motion[a, VX]) * x + (motion[b, VY] - motion[a, VY]) * y
+
+
+@inlined
+def _strain_members(
     settings: Settings,
-    step: int,
-    ends: Indices,
     rest_m: Floats,
     stiffness: Floats,
     damping: Floats,
-    limit: Floats,
     filtered: Floats,
-    peak: Floats,
-    break_step: Ints,
-    motion: Floats,
-    force: Floats,
-) -> bool:
-    """Forces of the members; breaks those whose filtered force exceeds their limit. → did one break?"""
-    broke = False
+    dx: Floats,
+    dy: Floats,
+    opening: Floats,
+    pull: Floats,
+) -> None:
+    """Spring and damper force ÷ length of every member, and the filtered size of the spring's force.
+
+    A loop without indices or branches, which the compiler does several members at a time.
+    """
     for m in range(len(rest_m)):
-        a, b = ends[m, 0], ends[m, 1]
-        dx, dy = motion[b, X] - motion[a, X], motion[b, Y] - motion[a, Y]
-        length = math.sqrt(dx * dx + dy * dy + TINY)
+        length = math.sqrt(dx[m] * dx[m] + dy[m] * dy[m] + TINY)
         inverse = 1.0 / length
-        opening = (motion[b, VX] - motion[a, VX]) * dx + (motion[b, VY] - motion[a, VY]) * dy
         spring = stiffness[m] * (length - rest_m[m])
-        behind = filtered[m]
-        behind += settings.filter_share * (abs(spring) - behind)
-        filtered[m] = behind
-        peak[m] = max(peak[m], behind)
-        pull = (spring + damping[m] * (opening * inverse)) * inverse
-        fx, fy = pull * dx, pull * dy
+        filtered[m] += settings.filter_share * (abs(spring) - filtered[m])
+        pull[m] = (spring + damping[m] * (opening[m] * inverse)) * inverse
+
+
+@inlined
+def _pull_nodes(ends: Indices, dx: Floats, dy: Floats, pull: Floats, force: Floats) -> None:
+    """Add the members' forces to their ends, in the order of the members."""
+    for m in range(len(ends)):
+        a, b = ends[m, 0], ends[m, 1]
+        fx, fy = pull[m] * dx[m], pull[m] * dy[m]
         force[a, X] += fx
         force[a, Y] += fy
         force[b, X] -= fx
         force[b, Y] -= fy
-        if behind > limit[m]:
-            broke = True
+
+
+@inlined
+def _count_overloaded(limit: Floats, filtered: Floats, peak: Floats) -> int:
+    """Keep the peaks; how many members bear more than they can?"""
+    overloaded = 0
+    for m in range(len(limit)):
+        peak[m] = filtered[m] if filtered[m] > peak[m] else peak[m]
+        overloaded += filtered[m] > limit[m]
+    return overloaded
+
+
+@compiled
+def _break_members(
+    step: int, limit: Floats, filtered: Floats, stiffness: Floats, damping: Floats, break_step: Ints
+) -> None:
+    """Take the stiffness from members whose filtered force exceeds their limit."""
+    for m in range(len(limit)):
+        if filtered[m] > limit[m]:
             break_step[m] = step
             stiffness[m] = 0.0
             damping[m] = 0.0
             limit[m] = np.inf
-    return broke
 
 
 @inlined
