@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -58,9 +57,9 @@ class RunLock:
 
     def release(self) -> None:
         """Give the lock back; safe to call twice."""
-        with suppress(FileNotFoundError):
-            if _read(self.path) == _this_process():
-                self.path.unlink()
+        holder = _read(self.path)
+        if holder is not None and (holder.pid, holder.host) == (os.getpid(), socket.gethostname()):
+            self.path.unlink()
 
     def _create(self) -> bool:
         """Whether the lock is ours; False if there was one already."""

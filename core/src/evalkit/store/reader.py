@@ -12,6 +12,7 @@ from typing import Any
 
 from evalkit.errors import RecordError, did_you_mean
 from evalkit.store import RECORD_VERSION
+from evalkit.store.logs import episode_path
 from evalkit.types import Episode, EpisodeKey
 from evalkit.types.record import is_reference
 
@@ -83,7 +84,7 @@ class RunReader:
 
     def log_path(self, key: EpisodeKey) -> Path:
         """The file of an episode's events."""
-        return self.folder / "episodes" / f"{key.file_stem()}.jsonl"
+        return episode_path(self.folder, key)
 
     def load(self, value: Any) -> Any:
         """The value behind a reference to a blob, or the value itself."""

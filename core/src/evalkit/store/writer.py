@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from evalkit.errors import StorageError
+from evalkit.store.lock import RunLock
+from evalkit.store.logs import added, attempt_path, counted, earlier_attempts, episode_path, read_log
 from evalkit.types import EpisodeKey
 
 SYNC_INTERVAL_S = 1.0
@@ -52,10 +54,11 @@ def pretty_json(value: Any) -> bytes:
 
 
 class EpisodeLog:
-    """The growing log of one episode."""
+    """The growing log of one episode; `spent_before` is what earlier attempts at it spent."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, spent_before: Mapping[str, float]) -> None:
         self.path = path
+        self.spent_before = spent_before
         self.chain = ""
         self.events = 0
         with storage_errors(path):
@@ -78,19 +81,24 @@ class EpisodeLog:
 
 
 class RunWriter:
-    """The one writer of a run folder."""
+    """The one writer of a run folder, whose lock it holds until `close`."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an existing run folder for writing."""
+        """Open an existing run folder for writing; RecordError if another process writes there."""
         self.folder = folder
         self._blobs: set[str] = set()
         self._last_sync = time.monotonic()
+        self.lock = RunLock(folder)
         path = folder / "episodes.jsonl"
-        with storage_errors(path):
-            (folder / "episodes").mkdir(exist_ok=True)
-            (folder / "blobs").mkdir(exist_ok=True)
-            _end_torn_line(path)
-            self._index: IO[bytes] = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+        try:
+            with storage_errors(path):
+                (folder / "episodes").mkdir(exist_ok=True)
+                (folder / "blobs").mkdir(exist_ok=True)
+                _mend_last_line(path)
+                self._index: IO[bytes] = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+        except StorageError:
+            self.lock.release()
+            raise
 
     @classmethod
     def create(cls, folder: Path, manifest: Mapping[str, Any]) -> RunWriter:
@@ -105,26 +113,46 @@ class RunWriter:
 
         An earlier log is kept as `.attemptN.jsonl`.
         """
-        path = self.folder / "episodes" / f"{key.file_stem()}.jsonl"
-        attempt = 1
+        path = episode_path(self.folder, key)
+        earlier = earlier_attempts(path)
         with storage_errors(path):
             if path.exists():
-                while (earlier := path.with_suffix(f".attempt{attempt}.jsonl")).exists():
-                    attempt += 1
-                os.replace(path, earlier)
-                attempt += 1
-        return EpisodeLog(path), attempt
+                earlier.append(attempt_path(path, len(earlier) + 1))
+                os.replace(path, earlier[-1])
+        return EpisodeLog(path, spent_in(earlier)), len(earlier) + 1
 
     def finish(self, key: EpisodeKey, log: EpisodeLog, attempt: int, end: Mapping[str, Any]) -> None:
         """Close an episode's log and enter it in the index."""
         log.close()
-        line = {
-            "key": key.as_dict(),
-            "end": end,
-            "attempt": attempt,
-            "events": log.events,
-            "chain": log.chain,
-        }
+        self._enter(key, end, attempt, log.events, log.chain, log.spent_before)
+
+    def recover(self, key: EpisodeKey) -> bool:
+        """Enter an episode that ended just before its writer died; False if its log isn't complete."""
+        path = episode_path(self.folder, key)
+        if not path.exists():
+            return False
+        reading = read_log(path)
+        start, end = (reading.events or [{}])[0], reading.end
+        if not reading.complete or end is None or start.get("key") != key.as_dict():
+            return False
+        earlier = earlier_attempts(path)
+        summary = {name: end[name] for name in ("reason", "counters", "detail") if name in end}
+        self._enter(key, summary, len(earlier) + 1, len(reading.events), reading.chain, spent_in(earlier))
+        return True
+
+    def _enter(
+        self,
+        key: EpisodeKey,
+        end: Mapping[str, Any],
+        attempt: int,
+        events: int,
+        chain: str,
+        spent_before: Mapping[str, float],
+    ) -> None:
+        """Append a line to the index."""
+        line = {"key": key.as_dict(), "end": end, "attempt": attempt, "events": events, "chain": chain}
+        if spent_before:
+            line["spent_before"] = spent_before
         with storage_errors(self.folder / "episodes.jsonl"):
             _write_all(self._index, json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
         if time.monotonic() - self._last_sync > SYNC_INTERVAL_S:
@@ -139,15 +167,19 @@ class RunWriter:
             temporary = path.with_name(f".{sha256}.tmp")
             with storage_errors(path):
                 path.parent.mkdir(exist_ok=True)
-                temporary.write_bytes(data)
-                os.replace(temporary, path)
+                try:
+                    temporary.write_bytes(data)
+                    os.replace(temporary, path)
+                except OSError:
+                    temporary.unlink(missing_ok=True)
+                    raise
         self._blobs.add(sha256)
 
     def evidence(self, fields: Mapping[str, Any]) -> None:
         """Append what an executor found about a final design, after play."""
         path = self.folder / "evidence.jsonl"
         with storage_errors(path):
-            _end_torn_line(path)
+            _mend_last_line(path)
             with open(path, "ab", buffering=0) as file:
                 _write_all(file, json.dumps(fields, separators=(",", ":")).encode("ascii") + b"\n")
 
@@ -158,10 +190,21 @@ class RunWriter:
         self._last_sync = time.monotonic()
 
     def close(self) -> None:
-        """Synchronise and close; safe to call twice."""
+        """Synchronise, close and give the lock back; safe to call twice."""
         if not self._index.closed:
-            self.sync()
-            self._index.close()
+            try:
+                self.sync()
+            finally:
+                self._index.close()
+                self.lock.release()
+
+
+def spent_in(logs: Iterable[Path]) -> dict[str, float]:
+    """The counters of several attempts together; empty if there was none."""
+    spent: dict[str, float] = {}
+    for log in logs:
+        spent = added(spent, counted(read_log(log).events))
+    return spent
 
 
 def _write_all(file: IO[bytes], data: bytes) -> None:
@@ -172,11 +215,25 @@ def _write_all(file: IO[bytes], data: bytes) -> None:
         view = view[written or 0 :]
 
 
-def _end_torn_line(path: Path) -> None:
-    """Put a line end behind a line that a killed process left torn, so that the next one stands alone."""
+def _mend_last_line(path: Path) -> None:
+    """Drop a last line that a killed process left torn; end one that lacks nothing but its line end."""
     if not path.exists() or path.stat().st_size == 0:
         return
     with open(path, "rb+") as file:
         file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
+        if file.read(1) == b"\n":
+            return
+        file.seek(0)
+        last = file.read().rpartition(b"\n")[2]
+        if _is_json(last):
             file.write(b"\n")
+        else:
+            file.truncate(file.seek(-len(last), os.SEEK_END))
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
