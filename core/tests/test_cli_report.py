@@ -37,7 +37,7 @@ def evalkit(toy, monkeypatch, tmp_path):
 
     def call(verb, *words):
         command = importlib.import_module(f"evalkit.cli.{verb}").command
-        done = CliRunner().invoke(command, list(words))
+        done = CliRunner().invoke(command, list(words), help_option_names=["-h", "--help"])
         if isinstance(done.exception, EvalkitError):
             raise done.exception
         assert done.exit_code == 0, done.output

@@ -45,8 +45,8 @@ class BenchmarkSpec:
     there are none). `opener` names a function `open(path, settings) -> ToolCall | Candidate` that turns
     a file into what `evalkit try` puts to the test, `task_reader` a function `read(path, settings) -> Task`
     for tasks that come as a file (`try --task FILE`), and `trial` a function
-    `report(task, candidate, verdict, executions, settings) -> dict` for the `report` of its JSON. `warm` names a
-    function without arguments that compiles kernels before workers start. `version` is recorded.
+    `report(task, candidate, verdict, executions, settings) -> dict` for the `report` of its JSON. `warm`
+    names a function without arguments that compiles kernels before workers start. `version` is recorded.
     `claim` says in a sentence what a result shows and what it doesn't.
     """
 

@@ -55,7 +55,8 @@ class Column:
 class Table:
     """A table; `id` names it in JSON and CSV, the first column identifies a row, `note` is printed below.
 
-    `headline` tables are printed right after a run, all others only by `evalkit report`. ValueError if a row has another number of cells than there are columns.
+    `headline` tables are printed right after a run, all others only by `evalkit report`. ValueError if a
+    row has another number of cells than there are columns.
     """
 
     id: str
