@@ -1,0 +1,1 @@
+"""What somebody else adds to polybridge, without a word to its authors."""
