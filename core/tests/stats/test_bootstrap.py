@@ -2,8 +2,9 @@ import random
 
 import numpy as np
 import pytest
-from evalkit.stats import Interval, bootstrap_mean, mean_interval, paired_bootstrap
 from scipy import stats as scipy_stats
+
+from evalkit.stats import Interval, bootstrap_mean, mean_interval, paired_bootstrap
 
 Z = 1.959963984540054
 

@@ -3,6 +3,7 @@ from math import log
 import choix
 import numpy as np
 import pytest
+
 from evalkit.stats import bradley_terry, count_wins
 
 #: Games of a, b and c: a beat b 3 : 1, b beat c 2 : 2, c beat a 1 : 5.

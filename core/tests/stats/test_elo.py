@@ -3,6 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+
 from evalkit.stats import (
     bradley_terry,
     bt_bootstrap,
@@ -12,7 +14,6 @@ from evalkit.stats import (
     elo_ratings,
     win_probability,
 )
-from sklearn.linear_model import LogisticRegression
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 

@@ -1,6 +1,7 @@
 import pytest
-from evalkit.stats import flips, holm, mcnemar_exact
 from scipy.stats import binomtest
+
+from evalkit.stats import flips, holm, mcnemar_exact
 
 
 def runs(both: int, only_a: int, only_b: int, neither: int) -> tuple[dict[str, bool], dict[str, bool]]:

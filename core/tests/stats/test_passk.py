@@ -1,6 +1,7 @@
 from itertools import combinations
 
 import pytest
+
 from evalkit.stats import mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k
 
 

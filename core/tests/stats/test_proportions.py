@@ -1,6 +1,7 @@
 import pytest
-from evalkit.stats import Interval, wilson
 from scipy.stats import binomtest
+
+from evalkit.stats import Interval, wilson
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 
-import evalkit.stats
 import pytest
+
+import evalkit.stats
 
 
 def heavy_modules_after(statement: str) -> set[str]:
