@@ -17,6 +17,7 @@ import numpy as np
 from evalkit_polybridge.physics.model import (
     HIGH_X,
     LOW_X,
+    TINY,
     TOP_Y,
     VX,
     VY,
@@ -30,9 +31,6 @@ from evalkit_polybridge.physics.model import (
     X,
     Y,
 )
-
-#: Added to a squared length, so that the ends of a broken member may coincide; changes no other length.
-TINY = 1e-300
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,9 +62,8 @@ def advance(model: Model, state: State, start_step: int, stop_step: int, early_s
 
     force = np.zeros((len(motion), 2))
     wheel_force = np.zeros((len(wheels), 2))
-    dx, dy, opening, pull = (
-        np.empty_like(rest_m), np.empty_like(rest_m), np.empty_like(rest_m), np.empty_like(rest_m)
-    )  # fmt: skip
+    dx, dy = np.empty(len(rest_m)), np.empty(len(rest_m))
+    opening, pull = np.empty(len(rest_m)), np.empty(len(rest_m))
     near = np.empty((len(wheels), len(surface_ends)), dtype=np.uint32)
     near_count = np.zeros(len(wheels), dtype=np.int64)
     covered = np.empty(2 * len(surface_ends), dtype=np.uint32)
@@ -154,7 +151,9 @@ def _touch(
 ) -> None:
     """Contact of a wheel with the segments near it: first their insides, then ends that no inside covers.
 
-    The wheel's traction acts where it presses hardest.
+    Insides leave their two ends in `covered`, so that an end which segments share counts once. The wheel's
+    traction acts where it presses hardest. Contacts act as they are found: a list of them would take longer
+    to write and read than to work out.
     """
     x, y = wheels[wheel, X], wheels[wheel, Y]
     reach_squared = settings.wheel_radius_m * settings.wheel_radius_m
@@ -203,20 +202,9 @@ def _touch(
             inverse = 1.0 / math.sqrt(squared)
             nx, ny = rx * inverse, ry * inverse
             normal, slide = _push(
-                settings,
-                wheel,
-                end,
-                end,
-                0.0,
-                nx,
-                ny,
-                squared * inverse,
-                motion,
-                force,
-                wheels,
-                wheel_force,
+                settings, wheel, end, end, 0.0, nx, ny, squared * inverse, motion, force, wheels, wheel_force,
                 damping,
-            )
+            )  # fmt: skip
             covered[count] = end
             count += 1
             if normal > most:

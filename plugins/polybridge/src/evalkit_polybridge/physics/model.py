@@ -30,6 +30,9 @@ X, Y, VX, VY = 0, 1, 2, 3
 #: Columns of `Blocks`.
 LOW_X, HIGH_X, TOP_Y = 0, 1, 2
 
+#: Added to a squared length, so that the ends of a broken member may coincide; changes no other length.
+TINY = 1e-300
+
 
 class Nodes(NamedTuple):
     """The bridge's nodes by id, then corners of the ground (N of them); inverse mass is 0 where fixed."""

@@ -1,7 +1,7 @@
 """The same steps as `kernel`, in plain NumPy and Python: the check that the compiled engine is right.
 
 Members and nodes are done in whole arrays. Sums keep the kernel's order, member by member, because the last
-bits depend on it (`np.add.at` adds in the order of its indices). About a hundred times slower.
+bits depend on it (`np.add.at` adds in the order of its indices). Several hundred times slower.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ import math
 
 import numpy as np
 
-from evalkit_polybridge.physics.model import HIGH_X, LOW_X, TOP_Y, VX, VY, Floats, Model, State, X, Y
-
-#: Added to a squared length, so that the ends of a broken member may coincide; changes no other length.
-TINY = 1e-300
+from evalkit_polybridge.physics.model import HIGH_X, LOW_X, TINY, TOP_Y, VX, VY, Floats, Model, State, X, Y
 
 Contact = tuple[float, int, int, float, float, float]  # normal force, ends a and b, share of b, normal (x, y)
 
