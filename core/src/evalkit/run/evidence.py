@@ -15,7 +15,7 @@ from evalkit.plugins import Plugins
 from evalkit.run.assemble import Assembly
 from evalkit.run.plan import load_benchmark_tasks
 from evalkit.run.pool import Blob, Evidence, Failed, JobPool, Message
-from evalkit.run.runner import POLL_S, QUEUED_PER_WORKER
+from evalkit.run.runner import POLL_S, interruptible
 from evalkit.run.scoring import benchmark_of, scorable_episodes
 from evalkit.run.worker import EvidenceJob, PlaySetup, failed_evidence
 from evalkit.store.reader import RunReader
@@ -99,18 +99,17 @@ def gather(
         return gathered
     assembly = Assembly(setup, plugins)
     waiting, running = deque(jobs), dict[int, EvidenceJob]()
-    workers = min(workers, len(jobs))
     pool = JobPool(setup, workers, timeout_s, memory_bytes)
     try:
-        while waiting or running:
-            while waiting and len(running) < workers * (1 + QUEUED_PER_WORKER):
-                job = waiting.popleft()
-                running[job.number] = job
-                pool.submit(job)
-            for message in pool.messages(POLL_S):
-                _handle(message, running, assembly, writer, gathered)
-    except KeyboardInterrupt:
-        gathered.interrupted = True
+        with interruptible() as interrupted:
+            while (waiting or running) and not interrupted():
+                while waiting and pool.free():
+                    job = waiting.popleft()
+                    running[job.number] = job
+                    pool.submit(job)
+                for message in pool.messages(POLL_S):
+                    _handle(message, running, assembly, writer, gathered)
+            gathered.interrupted = interrupted()
     finally:
         pool.close()
     return gathered

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -14,13 +17,12 @@ from evalkit.errors import END_POLICIES, EndReason, PluginError
 from evalkit.plugins import Plugins
 from evalkit.run.pool import Blob, Ended, Events, Failed, JobPool, Message
 from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
+from evalkit.store.logs import counted, read_log
 from evalkit.store.writer import EpisodeLog, RunWriter
 from evalkit.types import EpisodeKey
 
 DEFAULT_JOB_TIMEOUT_S = 600.0
 DEFAULT_JOB_MEMORY_BYTES = 4 * 2**30
-#: Jobs handed to the pool beyond those that run: enough to keep workers busy.
-QUEUED_PER_WORKER = 3
 POLL_S = 0.2
 
 Watcher = Callable[[EpisodeKey | None, End | None], None]
@@ -44,7 +46,6 @@ class _Open:
     log: EpisodeLog
     attempt: int
     last_sequence: int = -1
-    calls: dict[str, float] = field(default_factory=dict)
 
 
 class Runner:
@@ -74,15 +75,15 @@ class Runner:
         waiting = iter(jobs)
         pool = JobPool(self._setup, self._workers, self._timeout_s, self._memory_bytes)
         try:
-            while self._submit(waiting, pool):
-                for message in pool.messages(POLL_S):
-                    self._handle(message, watch)
-                watch(None, None)
-                if self._max_errors is not None and len(self.outcome.errors) >= self._max_errors:
-                    self.outcome.stopped_early = True
-                    break
-        except KeyboardInterrupt:
-            self.outcome.interrupted = True
+            with interruptible() as interrupted:
+                while self._submit(waiting, pool) and not interrupted():
+                    for message in pool.messages(POLL_S):
+                        self._handle(message, watch)
+                    watch(None, None)
+                    if self._max_errors is not None and len(self.outcome.errors) >= self._max_errors:
+                        self.outcome.stopped_early = True
+                        break
+                self.outcome.interrupted = interrupted()
         finally:
             pool.close()
             for episode in self._open.values():
@@ -92,11 +93,12 @@ class Runner:
 
     def _submit(self, waiting: Iterator[EpisodeJob], pool: JobPool) -> bool:
         """Keep the pool supplied; whether there is anything left to wait for."""
-        free = self._workers * (1 + QUEUED_PER_WORKER) - len(self._jobs)
-        for job in islice(waiting, max(0, free)):
+        free = pool.free()
+        jobs = list(islice(waiting, free))
+        for job in jobs:
             self._jobs[job.number] = job
             pool.submit(job)
-        return bool(self._jobs)
+        return bool(self._jobs) or len(jobs) == free
 
     def _handle(self, message: Message, watch: Watcher) -> None:
         if message.number not in self._jobs:
@@ -130,14 +132,18 @@ class Runner:
     def _fail(self, failed: Failed, reason: EndReason, watch: Watcher) -> None:
         """End an episode whose worker couldn't."""
         episode = self._opened(failed.number)
-        counters: Mapping[str, float] = {}
         if episode.last_sequence < 0:
             start = {"key": episode.job.key.as_dict(), "seed": episode.job.seed}
             episode.log.append([event_body(0, "episode_start", start)])
             episode.last_sequence = 0
-        end = End(reason, failed.detail, counters)
-        fields: dict[str, Any] = {"reason": reason.value, "detail": failed.detail, "counters": {}}
-        episode.log.append([event_body(episode.last_sequence + 1, "episode_end", fields)])
+        recorded = read_log(episode.log.path)
+        if recorded.end is not None:  # only the worker's last message was lost
+            told = recorded.end
+            end = End(EndReason(told["reason"]), told.get("detail", ""), told["counters"])
+        else:
+            end = End(reason, failed.detail, counted(recorded.events))
+            fields = {"reason": reason.value, "detail": failed.detail, "counters": dict(end.counters)}
+            episode.log.append([event_body(episode.last_sequence + 1, "episode_end", fields)])
         self._finish(failed.number, end, watch)
 
     def _finish(self, number: int, end: End, watch: Watcher) -> None:
@@ -151,6 +157,30 @@ class Runner:
         if END_POLICIES[end.reason].error:
             self.outcome.errors.append((episode.job.key, end))
         watch(episode.job.key, end)
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C inside is only noted, so that it tears no line; the function yielded tells. A second one raises.
+
+    Outside the main thread, which alone receives signals, it is never noted.
+    """
+    noted = False
+
+    def note(number: int, frame: object) -> None:
+        nonlocal noted
+        if noted:
+            raise KeyboardInterrupt
+        noted = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: noted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def warm_up(plugins: Plugins, setup: PlaySetup, say: Callable[[str], None]) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +23,9 @@ from evalkit.types import Candidate, EpisodeKey, Task
 
 if TYPE_CHECKING:
     from evalkit.episode import LoopExecutor
+
+#: `prctl` option of Linux: a signal for this process when the thread that started it ends.
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +170,30 @@ _worker = _Worker()
 def initialise(address: Any, authkey: bytes, setup: PlaySetup) -> None:
     """Run once in each worker process, before its first job."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with_parent()
     _worker.connection = Client(address, authkey=authkey)
     try:
         _worker.player = Player(setup)
     except Exception as error:  # noqa: BLE001 - reported by every job of this worker
         _worker.error = error
+
+
+def _die_with_parent() -> None:
+    """End this process when its parent dies, also in the middle of a job: nobody would read what it sends."""
+    parent = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # holds while a kernel keeps the GIL, too
+    elif parent is not None:
+        threading.Thread(target=_outlive, args=(parent,), daemon=True).start()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)
+
+
+def _outlive(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def run_job(job: Job) -> None:
