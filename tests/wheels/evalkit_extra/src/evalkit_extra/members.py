@@ -17,6 +17,6 @@ class Members:
     def measure(self, episode: Episode, task: Task) -> Score:
         """A count; not applicable if no reply could be read as a bridge."""
         bridge = episode.final_candidate()
-        return (
-            Score.not_applicable("no bridge was proposed") if bridge is None else Score(len(bridge["edges"]))
-        )
+        if bridge is None:
+            return Score.not_applicable("no bridge was proposed")
+        return Score(len(bridge["edges"]))
