@@ -110,10 +110,11 @@ def simulate(
     if not frames:
         return _report(model, state, bridge, advance(model, state, 0, last_step, early_stop), None)
     film: list[Frame] = []
+    members = _edge_order(bridge)[1]
     step = 0
     for number in range(int(window_s * FRAMES_PER_SECOND) + 1):
         step = advance(model, state, step, min(last_step, _frame_step(number, dt_s)), False)
-        film.append(_frame(state, bridge, number / FRAMES_PER_SECOND))
+        film.append(_frame(state, len(bridge.nodes), members, number / FRAMES_PER_SECOND))
         if film[-1].failure:
             break
     return _report(model, state, bridge, step, tuple(film))
@@ -159,12 +160,11 @@ def _edge_order(bridge: Bridge) -> tuple[tuple[int, ...], list[int]]:
     return ids, [member[i] for i in ids]
 
 
-def _frame(state: State, bridge: Bridge, t_s: float) -> Frame:
-    count = len(bridge.nodes)
+def _frame(state: State, nodes: int, members: list[int], t_s: float) -> Frame:
     return Frame(
         t_s=t_s,
-        nodes_m=state.motion[:count, :2].copy(),
-        broken=(state.break_step >= 0)[_edge_order(bridge)[1]],
+        nodes_m=state.motion[:nodes, :2].copy(),
+        broken=(state.break_step >= 0)[members],
         wheels_m=state.wheels[:, :2].copy().reshape(-1, 2, 2),
         failure=bool(state.lost_step[0] >= 0),
     )
