@@ -99,7 +99,7 @@ def command(
     format_: str | None,
     dry_run: bool,
     root: Path,
-) -> None:
+) -> int:
     """Play TARGETs (suites, groups or patterns) and print their scores.
 
     Every episode is recorded under the output folder; `evalkit report`, `show` and `rescore` work from
@@ -118,7 +118,7 @@ def command(
         root=root,
     )
     codes = _run_targets(targets, settings, registry, _selection(first, span, keyword, ids), options, dry_run)
-    sys.exit(worst_exit_code(codes))
+    return worst_exit_code(codes)
 
 
 def _run_targets(
@@ -173,8 +173,8 @@ def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
     prepare_process()
     name = run_name(plan.suite.name)
     folder = options.root / name
-    say(f"{plan.suite.name}: {_describe(plan)}")
     frozen = manifest(plan, plugins, name)
+    say(f"{plan.suite.name}: {_describe(plan)}")
     writer = RunWriter.create(folder, frozen)
     try:
         outcome = _play(plan, plugins, options, writer, say)
@@ -182,6 +182,10 @@ def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
     finally:
         writer.close()
     print_scores(folder, plugins, options.format)
+    if outcome.interrupted:
+        say(
+            f"interrupted after {outcome.finished} of {plan.size()} episodes; `evalkit resume {name}` goes on"
+        )
     say(f"record: {folder}")
     return worst_exit_code([exit_code(outcome), ExitCode.EPISODE_ERRORS if failed else ExitCode.PASS])
 

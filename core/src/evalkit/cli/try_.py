@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +46,7 @@ def command(
     registry: Path | None,
     as_json: bool,
     folder: Path | None,
-) -> None:
+) -> int:
     """Put the design in FILE to the test under the protocol of suite TARGET.
 
     Exit code 0 if the design is valid and works, 1 if not, 2 if the command or the file is wrong.
@@ -71,7 +70,7 @@ def command(
     if folder is not None:
         _write_files(folder, trial)
     click.echo(json.dumps(trial.as_json(suite.name), indent=2) if as_json else _text(trial, suite))
-    sys.exit(ExitCode.PASS if trial.works else ExitCode.BELOW_THRESHOLD)
+    return ExitCode.PASS if trial.works else ExitCode.BELOW_THRESHOLD
 
 
 def _task(plugins: Plugins, suite: Suite, id_: str | None, task_file: Path | None) -> Task:

@@ -13,6 +13,8 @@ from evalkit_polybridge.rules import check, is_legal
 #: How many nodes and members are tried beyond the deck.
 EXTRA_NODES = 12
 EXTRA_MEMBERS = 60
+LIFT_STEP_M = 0.25
+LIFT_STEPS = 17
 
 
 class RandomAgent(BridgeAgent):
@@ -25,16 +27,21 @@ class RandomAgent(BridgeAgent):
 
 
 def random_design(level: Level, source: random.Random) -> Bridge:
-    """A legal design: members that would break a rule are dropped one by one."""
-    bridge = flat_deck(level)
-    if not is_legal(check(level, bridge)):
-        return bridge
+    """A legal design, if a bare deck can be one: whatever would break a rule is dropped at once."""
+    bridge = _deck(level)
     for _ in range(EXTRA_NODES):
         bridge = _with_node(level, bridge, source)
     for _ in range(EXTRA_MEMBERS):
         a, b = source.sample([node.id for node in bridge.nodes], 2)
         bridge = _if_legal(level, bridge, _with_members(bridge, [(a, b)], source, level))
     return _renumbered(bridge)
+
+
+def _deck(level: Level) -> Bridge:
+    """The bare deck, its middle raised until it keeps clear of what stands in its way."""
+    lifts = (step * LIFT_STEP_M for step in range(LIFT_STEPS))
+    decks = (flat_deck(level, lift) for lift in lifts)
+    return next((deck for deck in decks if is_legal(check(level, deck))), flat_deck(level))
 
 
 def _with_node(level: Level, bridge: Bridge, source: random.Random) -> Bridge:

@@ -1,0 +1,139 @@
+"""The editor as an environment: what a model sees, what it doesn't, and how an episode goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evalkit import Execution, StepContext, Task, ToolCall, Verdict, Violation
+from evalkit_polybridge.agents.flat import flat_deck
+from evalkit_polybridge.constants import LOOSE_BUDGET
+from evalkit_polybridge.contract import format_reply
+from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs, level_to_inputs
+from evalkit_polybridge.environment import BridgeEnvironment, frame_times_s
+from evalkit_polybridge.frames import cut, select
+from evalkit_polybridge.levels import generate
+from evalkit_polybridge.physics import simulate
+from evalkit_polybridge.settings import BridgeSettings
+from evalkit_polybridge.tasks import level_task
+
+SETTINGS = BridgeSettings().model_dump()
+CONTEXT = StepContext({}, {})
+LEVEL, META = next(
+    (replace(level, budget=float(LOOSE_BUDGET)), meta) for level, meta in generate() if meta.family == "T1B"
+)
+TASK = level_task(LEVEL, META)
+
+
+def started(settings: dict[str, object] | None = None) -> BridgeEnvironment:
+    environment = BridgeEnvironment(settings or SETTINGS)
+    environment.reset(TASK, 0)
+    return environment
+
+
+def propose(environment: BridgeEnvironment, text: str):
+    return environment.step(ToolCall("propose", {"text": text}), CONTEXT)
+
+
+def failed_run(environment: BridgeEnvironment):
+    """Propose the bare deck, which falls, and hear what became of it."""
+    deck = flat_deck(LEVEL)
+    run = simulate(LEVEL, deck)
+    assert not run.success
+    propose(environment, format_reply(deck, "deck"))
+    return environment.feedback(Verdict(), Execution(False, {"lost_s": run.lost_s}, (), "embedded"))
+
+
+def test_first_observation_holds_prompt_context_save_and_editor() -> None:
+    observation = BridgeEnvironment(SETTINGS).reset(TASK, 0)
+    assert list(observation.data) == ["prompt", "context", "save"]
+    assert set(observation.data["context"]) == {"task_context", "semantic_environment"}
+    assert [image.name for image in observation.images] == ["editor.png"]
+    assert observation.images[0].data().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["family", "group", "tags", "parameters", "reference_cost"])
+def test_what_is_hidden_stays_hidden(name: str) -> None:
+    canary = Task(TASK.id, TASK.inputs, {**TASK.hidden, name: "CANARY-7261"})
+    environment = BridgeEnvironment(SETTINGS)
+    seen = environment.reset(canary, 0)
+    text = seen.text + json.dumps(dict(seen.data)) + json.dumps(environment.state())
+    assert "CANARY-7261" not in text
+
+
+def test_every_level_is_rebuilt_from_what_a_model_sees() -> None:
+    for level, _ in generate():
+        assert level_from_inputs(json.loads(json.dumps(level_to_inputs(level)))) == level
+
+
+def test_designs_survive_json() -> None:
+    deck = flat_deck(LEVEL)
+    assert bridge_from_json(json.loads(json.dumps(bridge_to_json(deck)))) == deck
+
+
+def test_what_is_no_design_is_a_violation_and_the_draft_comes_back() -> None:
+    environment = started()
+    result = propose(environment, "```json\n{}\n```")
+    assert result.candidate is None
+    assert [v.code for v in result.violations] == ["PARSE_ERROR"]
+    observation = environment.feedback(Verdict(result.violations), None)
+    assert observation.data["feedback"]["draft"] == "```json\n{}\n```"
+    assert observation.data["feedback"]["violations"][0]["code"] == "PARSE_ERROR"
+    assert not observation.done
+
+
+def test_refused_draft_leaves_editor_and_save_as_they_were() -> None:
+    environment = started()
+    before = environment.reset(TASK, 0)
+    result = propose(environment, format_reply(flat_deck(LEVEL), ""))
+    assert result.candidate is not None
+    after = environment.feedback(Verdict((Violation("OVER_BUDGET", "too dear"),)), None)
+    assert after.data["save"] == before.data["save"]
+    assert after.images[0].data() == before.images[0].data()
+
+
+def test_failed_run_tells_only_what_the_protocol_allows() -> None:
+    observation = failed_run(started())
+    feedback = observation.data["feedback"]
+    assert set(feedback) == {"kind", "duration_s", "detector", "selected_timestamps_s", "cutoff"}
+    assert feedback["kind"] == "failure_or_timeout"
+    assert len(feedback["selected_timestamps_s"]) == 4
+    assert [image.name for image in observation.images] == ["editor.png", "contact_sheet.png"]
+    assert all(image.data().startswith(b"\x89PNG") for image in observation.images)
+    nodes = [o for o in observation.data["save"]["Objects"] if o["type"] == 0]
+    assert len(nodes) == len(flat_deck(LEVEL).nodes)
+
+
+def test_frames_told_are_the_frames_taken() -> None:
+    deck = flat_deck(LEVEL)
+    run = simulate(LEVEL, deck, frames=True)
+    film = cut(run.frames)
+    assert [frame.t_s for frame in film] == frame_times_s(simulate(LEVEL, deck).lost_s)
+    told = failed_run(started()).data["feedback"]["selected_timestamps_s"]
+    assert told == [film[i].t_s for i in select(len(film))]
+
+
+def test_no_frames_no_sheet() -> None:
+    observation = failed_run(started({**SETTINGS, "feedback_frames": 0}))
+    assert [image.name for image in observation.images] == ["editor.png"]
+    assert observation.data["feedback"]["selected_timestamps_s"] == []
+
+
+def test_success_ends_the_episode() -> None:
+    environment = started()
+    propose(environment, format_reply(flat_deck(LEVEL), ""))
+    assert environment.feedback(Verdict(), Execution(True, {"lost_s": None})).done
+
+
+def test_state_goes_round() -> None:
+    environment = started()
+    failed_run(environment)
+    propose(environment, "nonsense")
+    state = json.loads(json.dumps(environment.state()))
+    again = BridgeEnvironment.from_state(TASK, state, SETTINGS)
+    assert again.state() == environment.state()
+    verdict = Verdict((Violation("PARSE_ERROR", "not JSON"),))
+    first, second = environment.feedback(verdict, None), again.feedback(verdict, None)
+    assert (first.text, first.data) == (second.text, second.data)
