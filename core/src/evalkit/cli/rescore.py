@@ -25,8 +25,8 @@ def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bo
     Nothing is played or judged, and nothing executed without --execute. Without --metric the scores kept
     beside the record are replaced.
     """
+    from evalkit.cli._play import gather_evidence, prepare_process
     from evalkit.cli._progress import say
-    from evalkit.cli.run import gather_evidence, prepare_process
     from evalkit.plugins import load_plugins
     from evalkit.report.run_report import run_report
     from evalkit.store.reader import RunReader, find_run

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from evalkit.cli._play import FORMATS, PlayOptions, default_format
 from evalkit.errors import ExitCode, UsageError, worst_exit_code
+from evalkit.store.planned import Shard
 
 if TYPE_CHECKING:
     from evalkit.plugins import Plugins
     from evalkit.run.plan import Plan, Selection
-    from evalkit.run.runner import Outcome
-    from evalkit.store.writer import RunWriter
-    from evalkit.types import EpisodeKey
-
-FORMATS = ("rich", "plain", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +23,10 @@ class _Options:
     agents: tuple[str, ...]
     epochs: int
     seed: int
-    jobs: int | None
-    timeout_s: float
-    memory_mib: int
-    max_errors: int | None
+    shard: Shard | None
     pictures: bool
-    format: str
     root: Path
+    play: PlayOptions
 
 
 @click.command(
@@ -43,6 +36,7 @@ Examples:
   evalkit run polybridge.strict
   evalkit run polybridge.strict --agent truss --agent flat -j 2
   evalkit run polybridge.loose -k Multi --epochs 2
+  evalkit run polybridge.strict --shard 1/4
   evalkit run polybridge.smoke -T parser=fenced --format json""",
 )
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
@@ -70,6 +64,7 @@ Examples:
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first episode that errs.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N", help="Stop after N episodes that err.")
 @click.option("--pictures", is_flag=True, help="Record pictures also for agents that don't look at them.")
+@click.option("--shard", metavar="I/N", help="Only part I of N; `evalkit merge` puts the parts together.")
 @click.option("--registry", type=click.Path(path_type=Path), help="Registry file to use.")
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), help="How to print (default: rich on a terminal)."
@@ -95,6 +90,7 @@ def command(
     stop_at_first: bool,
     maxfail: int | None,
     pictures: bool,
+    shard: str | None,
     registry: Path | None,
     format_: str | None,
     dry_run: bool,
@@ -109,13 +105,16 @@ def command(
         agents=agents,
         epochs=epochs,
         seed=seed,
-        jobs=jobs,
-        timeout_s=job_timeout,
-        memory_mib=job_memory,
-        max_errors=1 if stop_at_first else maxfail,
+        shard=Shard.parse(shard) if shard else None,
         pictures=pictures,
-        format=format_ or ("rich" if sys.stdout.isatty() else "plain"),
         root=root,
+        play=PlayOptions(
+            jobs=jobs,
+            timeout_s=job_timeout,
+            memory_mib=job_memory,
+            max_errors=1 if stop_at_first else maxfail,
+            format=format_ or default_format(),
+        ),
     )
     codes = _run_targets(targets, settings, registry, _selection(first, span, keyword, ids), options, dry_run)
     return worst_exit_code(codes)
@@ -147,6 +146,7 @@ def _run_targets(
             epochs=options.epochs,
             seed=options.seed,
             pictures=options.pictures,
+            shard=options.shard,
         )
         for suite in suites
     ]
@@ -166,111 +166,17 @@ def _run_targets(
 
 def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
     """Play one plan into a new run folder and print its scores."""
+    from evalkit.cli._play import play_and_score, prepare_process
     from evalkit.cli._progress import say
     from evalkit.run.plan import manifest, run_name
     from evalkit.store.writer import RunWriter
 
     prepare_process()
     name = run_name(plan.suite.name)
-    folder = options.root / name
-    frozen = manifest(plan, plugins, name)
+    frozen = manifest(plan, plugins, name) | {"job_limits": options.play.job_limits()}
     say(f"{plan.suite.name}: {_describe(plan)}")
-    writer = RunWriter.create(folder, frozen)
-    try:
-        outcome = _play(plan, plugins, options, writer, say)
-        failed = 0 if outcome.interrupted else gather_evidence(writer, plugins, options.jobs, say)
-    finally:
-        writer.close()
-    print_scores(folder, plugins, options.format)
-    if outcome.interrupted:
-        say(
-            f"interrupted after {outcome.finished} of {plan.size()} episodes; `evalkit resume {name}` goes on"
-        )
-    say(f"record: {folder}")
-    return worst_exit_code([exit_code(outcome), ExitCode.EPISODE_ERRORS if failed else ExitCode.PASS])
-
-
-def prepare_process() -> None:
-    """Settings that this process and its workers share; before numpy or numba are imported."""
-    import os
-
-    from evalkit.run.pool import worker_environment
-
-    for name, value in worker_environment().items():
-        os.environ.setdefault(name, value)
-
-
-def gather_evidence(writer: RunWriter, plugins: Plugins, jobs: int | None, say: Callable[[str], None]) -> int:
-    """Put final designs before the suite's final executors where evidence is missing; how many failed."""
-    from evalkit.run.evidence import gather, missing_evidence, recorded_setup
-    from evalkit.run.pool import default_workers
-    from evalkit.run.runner import DEFAULT_JOB_MEMORY_BYTES, DEFAULT_JOB_TIMEOUT_S
-    from evalkit.store.reader import RunReader
-
-    setup, executors, tasks, assembly = recorded_setup(RunReader(writer.folder), plugins)
-    waiting = missing_evidence(RunReader(writer.folder), tasks, executors, assembly)
-    if waiting:
-        say(f"executing {len(waiting)} final designs ({', '.join(executors)})")
-    gathered = gather(
-        setup,
-        plugins,
-        writer,
-        waiting,
-        workers=default_workers(jobs),
-        timeout_s=DEFAULT_JOB_TIMEOUT_S,
-        memory_bytes=DEFAULT_JOB_MEMORY_BYTES,
-    )
-    for key, executor, why in gathered.failed:
-        say(f"{key.text()}: {executor} failed, its metrics are unscored: {why}")
-    return len(gathered.failed)
-
-
-def exit_code(outcome: Outcome) -> ExitCode:
-    """The exit code for what happened to a run's jobs."""
-    if outcome.interrupted:
-        return ExitCode.INTERRUPTED
-    return ExitCode.EPISODE_ERRORS if outcome.errors else ExitCode.PASS
-
-
-def print_scores(folder: Path, plugins: Plugins, format_: str) -> None:
-    """Score a run from its record, keep the scores beside it, and print its tables on stdout."""
-    from evalkit.report.run_report import run_report
-    from evalkit.store.reader import RunReader
-
-    run_report([RunReader(folder)], plugins, keep_scores=True).print(format_, brief=True)
-
-
-def _play(
-    plan: Plan, plugins: Plugins, options: _Options, writer: RunWriter, say: Callable[[str], None]
-) -> Outcome:
-    from evalkit.cli._progress import ProgressView
-    from evalkit.run.pool import default_workers
-    from evalkit.run.runner import Runner, warm_up
-
-    warm_up(plugins, plan.setup, say)
-    runner = Runner(
-        plan.setup,
-        writer,
-        plugins,
-        workers=default_workers(options.jobs),
-        job_timeout_s=options.timeout_s,
-        job_memory_bytes=options.memory_mib * 2**20,
-        max_errors=options.max_errors,
-    )
-    live = options.format == "rich" and sys.stderr.isatty()
-    with ProgressView(plan.size(), _headline(plan, plugins, writer), live=live) as view:
-        return runner.run(plan.jobs(), view.watch)
-
-
-def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Callable[[EpisodeKey], str]:
-    """How the suite's first metric stands, from the episodes that have ended."""
-    from evalkit.run.scoring import RunningScore
-    from evalkit.store.reader import RunReader
-
-    if not plan.suite.metrics:
-        return lambda key: ""
-    running = RunningScore(plan, plugins, RunReader(writer.folder))
-    return running.after
+    writer = RunWriter.create(options.root / name, frozen)
+    return play_and_score(plan, plan.keys, plugins, writer, options.play)
 
 
 def _describe(plan: Plan) -> str:
@@ -279,6 +185,8 @@ def _describe(plan: Plan) -> str:
     )  # fmt: skip
     agents = ", ".join(agent.id for agent in plan.setup.agents)
     epochs = f" × {plan.epochs} epochs" if plan.epochs > 1 else ""
+    if plan.shard is not None:
+        epochs += f", shard {plan.shard.number}/{plan.shard.count} ({len(plan.keys)} episodes)"
     return f"{tasks}{epochs}, agent {agents}, protocol {plan.suite.protocol_hash[:12]}"
 
 

@@ -51,7 +51,7 @@ def command(
 
     Exit code 0 if the design is valid and works, 1 if not, 2 if the command or the file is wrong.
     """
-    from evalkit.cli.run import prepare_process
+    from evalkit.cli._play import prepare_process
     from evalkit.plugins import load_plugins
     from evalkit.registry import Registry
     from evalkit.run.trial import try_design

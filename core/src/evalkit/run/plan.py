@@ -8,8 +8,9 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from evalkit.plugins import Plugins, resolve
 from evalkit.run.assemble import Assembly, find_agent
 from evalkit.run.worker import AgentChoice, EpisodeJob, PlaySetup
 from evalkit.store import RECORD_VERSION
+from evalkit.store.planned import Shard, planned_keys
 from evalkit.types import EpisodeKey, Task
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Selection:
         return chosen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """A run before it starts."""
 
@@ -62,20 +64,21 @@ class Plan:
     all_tasks: int
     epochs: int
     seed: int
+    shard: Shard | None = None
 
-    def jobs(self) -> Iterator[EpisodeJob]:
-        """Every episode, numbered in the order of the index."""
-        number = 0
-        for epoch in range(1, self.epochs + 1):
-            for task in self.tasks:
-                for agent in self.setup.agents:
-                    key = EpisodeKey(agent.id, task.id, self.suite.condition, epoch)
-                    yield EpisodeJob(number, key, task, key.seed(self.seed))
-                    number += 1
+    @cached_property
+    def keys(self) -> list[EpisodeKey]:
+        """Every episode, in the order of play."""
+        agents = [agent.id for agent in self.setup.agents]
+        tasks = [task.id for task in self.tasks]
+        return planned_keys(agents, tasks, self.suite.condition, self.epochs, self.shard)
 
-    def size(self) -> int:
-        """How many episodes there are."""
-        return self.epochs * len(self.tasks) * len(self.setup.agents)
+    def jobs(self, only: Container[EpisodeKey] | None = None) -> Iterator[EpisodeJob]:
+        """The episodes (or only some of them), numbered in the order of play."""
+        tasks = {task.id: task for task in self.tasks}
+        for number, key in enumerate(self.keys):
+            if only is None or key in only:
+                yield EpisodeJob(number, key, tasks[key.task], key.seed(self.seed))
 
 
 def load_tasks(plugins: Plugins, suite: Suite) -> list[Task]:
@@ -108,6 +111,7 @@ def make_plan(
     epochs: int = 1,
     seed: int = 0,
     pictures: bool = False,
+    shard: Shard | None = None,
 ) -> Plan:
     """Decide what to play; every name is checked here, before episode 1."""
     names = list(dict.fromkeys(agents or ([suite.agent] if suite.agent else [])))
@@ -127,7 +131,10 @@ def make_plan(
     )
     tasks = load_tasks(plugins, suite)
     chosen = selection.apply(tasks, suite.name)
-    return Plan(suite, setup, tuple(chosen), len(tasks), epochs, seed)
+    plan = Plan(suite, setup, tuple(chosen), len(tasks), epochs, seed, shard)
+    if not plan.keys and shard is not None:
+        raise NothingSelectedError(f"shard {shard.number}/{shard.count} of {suite.name} holds no episode")
+    return plan
 
 
 def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
@@ -156,6 +163,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
         "all_tasks": plan.all_tasks,
         "epochs": plan.epochs,
         "seed": plan.seed,
+        "shard": asdict(plan.shard) if plan.shard is not None else None,
         "pictures": plan.setup.pictures,
         "executors": {
             e.id: {

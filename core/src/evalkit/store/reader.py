@@ -13,6 +13,7 @@ from typing import Any
 from evalkit.errors import RecordError, did_you_mean
 from evalkit.store import RECORD_VERSION
 from evalkit.store.logs import episode_path
+from evalkit.store.planned import Shard, planned_keys
 from evalkit.types import Episode, EpisodeKey
 from evalkit.types.record import is_reference
 
@@ -36,12 +37,10 @@ class RunReader:
 
     def planned(self) -> list[EpisodeKey]:
         """Every episode the run was to play, in order."""
-        return [
-            EpisodeKey(agent["id"], task, self.manifest["condition"], epoch)
-            for epoch in range(1, self.manifest["epochs"] + 1)
-            for task in self.manifest["tasks"]
-            for agent in self.manifest["agents"]
-        ]
+        manifest = self.manifest
+        shard = Shard(**manifest["shard"]) if manifest.get("shard") else None
+        agents = [agent["id"] for agent in manifest["agents"]]
+        return planned_keys(agents, manifest["tasks"], manifest["condition"], manifest["epochs"], shard)
 
     def index(self) -> dict[EpisodeKey, IndexLine]:
         """The last line per finished episode; torn lines are passed over (`evalkit verify` names them)."""
