@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VERBS: Mapping[str, tuple[str, str, str]] = {
     "run": ("evalkit.cli.run", "command", "Play suites and score them."),
+    "resume": ("evalkit.cli.resume", "command", "Go on with a run that was interrupted."),
     "try": ("evalkit.cli.try_", "command", "Put one design to the test, without an agent."),
     "ls": ("evalkit.cli.ls", "command", "List suites, tasks, agents, plugins, metrics, executors."),
     "info": ("evalkit.cli.info", "command", "Say what a suite, metric, agent or plugin is."),

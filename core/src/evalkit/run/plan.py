@@ -173,7 +173,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
             }
             for e in [*assembly.executors, *map(assembly.executor, suite.final_executors)]
         },
-        "versions": _versions(plugins, suite.benchmark),
+        "versions": installed_versions(plugins, suite.benchmark),
         "platform": {
             "python": platform.python_version(),
             "implementation": sys.implementation.name,
@@ -214,7 +214,8 @@ def _agent_entry(plugins: Plugins, benchmark: str, choice: AgentChoice) -> dict[
     }
 
 
-def _versions(plugins: Plugins, benchmark: str) -> dict[str, str]:
+def installed_versions(plugins: Plugins, benchmark: str) -> dict[str, str]:
+    """Versions of the packages that a manifest records, the benchmark's own among them."""
     spec = plugins.benchmarks()[benchmark]
     names = [*RECORDED_PACKAGES, plugins.origin(spec).distribution]
     return {name: _version(name) for name in dict.fromkeys(names) if name}

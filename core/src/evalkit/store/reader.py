@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -17,6 +18,8 @@ from evalkit.store.planned import Shard, planned_keys
 from evalkit.types import Episode, EpisodeKey
 from evalkit.types.record import is_reference
 
+#: Lines of the index that are parsed together.
+LINES_AT_ONCE = 1000
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 IndexLine = dict[str, Any]
@@ -44,17 +47,20 @@ class RunReader:
 
     def index(self) -> dict[EpisodeKey, IndexLine]:
         """The last line per finished episode; torn lines are passed over (`evalkit verify` names them)."""
+        path = self.folder / "episodes.jsonl"
         lines: dict[EpisodeKey, IndexLine] = {}
         ends: dict[str, Any] = {}
-        for line in _json_lines(self.folder / "episodes.jsonl"):
-            key, end = line["key"], line["end"]
-            names = (intern(key["agent"]), intern(key["task"]), intern(key["condition"]))
-            # most ends are alike: keeping one of each halves the memory of a long run
-            entry = {"end": ends.setdefault(repr(end), end)}
-            entry |= {
-                name: line[name] for name in ("attempt", "events", "chain", "spent_before") if name in line
-            }
-            lines[EpisodeKey(*names, key["epoch"])] = entry
+        try:
+            for line in _json_lines(path):
+                key, end = line.pop("key"), line["end"]
+                names = (intern(key["agent"]), intern(key["task"]), intern(key["condition"]))
+                # most ends are alike: keeping one of each halves the memory of a long run
+                line["end"] = ends.setdefault(repr(end), end)
+                lines[EpisodeKey(*names, key["epoch"])] = line
+        except (KeyError, TypeError, AttributeError) as error:
+            raise RecordError(
+                f"{path} has a line that names no episode; `evalkit verify` says which"
+            ) from error
         return lines
 
     def episode(self, key: EpisodeKey) -> Episode:
@@ -116,12 +122,25 @@ def _json_lines(path: Path) -> Iterator[IndexLine]:
     """The lines of a file that may not exist; torn ones are passed over."""
     if not path.exists():
         return
-    with open(path, "rb") as file:
-        for line in file:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                continue
+    with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+        while batch := list(islice(file, LINES_AT_ONCE)):
+            yield from _parsed(batch)
+
+
+def _parsed(lines: list[str]) -> Iterator[IndexLine]:
+    """The JSON values of lines; together that takes half the time, if none is torn."""
+    try:
+        values = json.loads(f"[{','.join(lines)}]")
+    except ValueError:
+        values = []
+    if len(values) == len(lines):
+        yield from values
+        return
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

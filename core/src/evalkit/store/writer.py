@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from evalkit.errors import StorageError
 from evalkit.store.lock import RunLock
@@ -107,6 +107,12 @@ class RunWriter:
             folder.mkdir(parents=True)
         write_atomically(folder / "run.json", [pretty_json(manifest)])
         return cls(folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def begin(self, key: EpisodeKey) -> tuple[EpisodeLog, int]:
         """The log of a new attempt at an episode, and the attempt's number (from 1).

@@ -1,0 +1,180 @@
+"""Going on with a recorded run: its plan rebuilt from the manifest, and which episodes are to be played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evalkit.canonical import sha256_of
+from evalkit.errors import END_POLICIES, EndPolicy, EndReason, EvalkitError, RecordError, UnknownNameError
+from evalkit.plugins import Plugins
+from evalkit.registry import Suite
+from evalkit.run.assemble import Assembly, find_agent
+from evalkit.run.plan import Plan, installed_versions, load_tasks, tasks_sha256
+from evalkit.run.scoring import scorable_episodes
+from evalkit.run.worker import AgentChoice, PlaySetup
+from evalkit.store.planned import Shard
+from evalkit.store.reader import IndexLine, RunReader
+from evalkit.store.writer import RunWriter
+from evalkit.types import EpisodeKey
+
+SELECTIONS = ("error", "unscored", "missing")
+_LISTS = ("validators", "executors", "final_executors", "metrics")
+
+
+def recorded_suite(reader: RunReader) -> Suite:
+    """The suite as a run played it, from its manifest; RecordError if the manifest was edited."""
+    manifest = reader.manifest
+    protocol, about = manifest["protocol"], manifest["suite"]
+    benchmark, benchmark_version = next(iter(protocol["benchmark"].items()))
+    validators, executors, final_executors = (tuple(names) for names in protocol["order"])
+    suite = Suite(
+        name=about["name"],
+        version=about["version"],
+        benchmark=benchmark,
+        benchmark_version=benchmark_version,
+        title=about["title"],
+        tags=(),
+        tasks=protocol["tasks"],
+        condition=protocol["condition"],
+        variant=protocol["variant"],
+        agent=None,
+        limits=protocol["limits"],
+        settings=protocol["settings"],
+        validators=validators,
+        executors=executors,
+        final_executors=final_executors,
+        metrics=tuple(protocol["metrics"]),
+        thresholds=(),
+        versions={kind: protocol[kind] for kind in _LISTS},
+        origin=about["origin"],
+        notices=tuple(about["notices"]),
+    )
+    if not suite.protocol_hash == sha256_of(protocol) == manifest["protocol_hash"]:
+        raise RecordError(f"{reader.folder / 'run.json'}: protocol and protocol_hash don't belong together")
+    return suite
+
+
+def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
+    """The plan that a run followed; RecordError if it can't be followed with what is installed here.
+
+    Whatever decides results has to be the same: versions in the protocol, agents, tasks, constants of
+    executors. Other packages may differ (see `other_packages`).
+    """
+    manifest, suite = reader.manifest, recorded_suite(reader)
+    plugins.require(suite.benchmark)
+    _refuse(reader, [*_changed_components(suite, plugins), *_changed_agents(reader, suite, plugins)])
+    setup = PlaySetup(
+        benchmark=suite.benchmark,
+        variant=suite.variant,
+        settings=dict(suite.settings),
+        limits=dict(suite.limits),
+        validators=suite.validators,
+        executors=suite.executors,
+        agents=tuple(AgentChoice(a["id"], a["name"], a["argument"]) for a in manifest["agents"]),
+        pictures=manifest["pictures"],
+    )
+    every = load_tasks(plugins, suite)
+    by_id = {task.id: task for task in every}
+    tasks = tuple(by_id[name] for name in manifest["tasks"] if name in by_id)
+    assembly = Assembly(setup, plugins)
+    if len(tasks) < len(manifest["tasks"]):
+        _refuse(reader, [f"{len(manifest['tasks']) - len(tasks)} of its tasks don't exist"])
+    if tasks_sha256(tasks) != manifest["tasks_sha256"]:
+        _refuse(reader, ["the contents of its tasks differ"])
+    _refuse(reader, list(_changed_constants(reader, assembly)))
+    shard = Shard(**manifest["shard"]) if manifest.get("shard") else None
+    return Plan(suite, setup, tasks, len(every), manifest["epochs"], manifest["seed"], shard)
+
+
+def other_packages(reader: RunReader, plugins: Plugins) -> list[str]:
+    """What differs between this installation and the one that made a run, a phrase each."""
+    here = installed_versions(plugins, next(iter(reader.manifest["protocol"]["benchmark"])))
+    recorded: Mapping[str, str] = reader.manifest["versions"]
+    return [
+        f"{name} is {here.get(name, 'not installed')}, was {version}"
+        for name, version in recorded.items()
+        if here.get(name) != version
+    ]
+
+
+def selected(reader: RunReader, only: Iterable[str] | None) -> list[EpisodeKey]:
+    """The planned episodes to play, in order.
+
+    Without `only` those that are missing or ended in an infrastructure error. `error` means every end in
+    an error; `unscored` finished episodes whose log can't be read (others are only scored again).
+    """
+    index = reader.index()
+    if only is None:
+        return [key for key in reader.planned() if key not in index or _policy(index[key]).infrastructure]
+    wanted = set(only)
+    for name in wanted:
+        if name not in SELECTIONS:
+            raise UnknownNameError("kind of episode", name, SELECTIONS)
+    unreadable: dict[EpisodeKey, str] = {}
+    if "unscored" in wanted:
+        for _ in scorable_episodes(reader, unreadable):
+            pass
+    return [
+        key
+        for key in reader.planned()
+        if ("missing" in wanted and key not in index)
+        or ("error" in wanted and key in index and _policy(index[key]).error)
+        or key in unreadable
+    ]
+
+
+def recover(reader: RunReader, writer: RunWriter) -> list[EpisodeKey]:
+    """Enter the episodes that ended just before their writer died; returns their keys."""
+    index = reader.index()
+    return [key for key in reader.planned() if key not in index and writer.recover(key)]
+
+
+def _policy(line: IndexLine) -> EndPolicy:
+    return END_POLICIES[EndReason(line["end"]["reason"])]
+
+
+def _refuse(reader: RunReader, differences: list[str]) -> None:
+    if differences:
+        more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
+        raise RecordError(
+            f"{reader.name} can't go on with what is installed: {'; '.join(differences[:3])}{more}; "
+            "install what it was made with, or start a new run"
+        )
+
+
+def _changed_components(suite: Suite, plugins: Plugins) -> Iterator[str]:
+    version = plugins.benchmarks()[suite.benchmark].version
+    if version != suite.benchmark_version:
+        yield f"benchmark {suite.benchmark} is version {version}, was {suite.benchmark_version}"
+    executors = plugins.executors(suite.benchmark)
+    tables: dict[str, Mapping[str, Any]] = {
+        "validators": plugins.validators(suite.benchmark),
+        "executors": executors,
+        "final_executors": executors,
+        "metrics": plugins.metrics(suite.benchmark),
+    }
+    for kind, recorded in suite.versions.items():
+        word = kind.removesuffix("s").replace("_", " ")
+        for name, version in recorded.items():
+            if name not in tables[kind]:
+                yield f"{word} {name} is not installed"
+            elif tables[kind][name].version != version:
+                yield f"{word} {name} is version {tables[kind][name].version}, was {version}"
+
+
+def _changed_agents(reader: RunReader, suite: Suite, plugins: Plugins) -> Iterator[str]:
+    for agent in reader.manifest["agents"]:
+        try:
+            version = find_agent(plugins, suite.benchmark, agent["name"]).version
+        except EvalkitError as error:
+            yield str(error)
+        else:
+            if version != agent["version"]:
+                yield f"agent {agent['name']} is version {version}, was {agent['version']}"
+
+
+def _changed_constants(reader: RunReader, assembly: Assembly) -> Iterator[str]:
+    for name, recorded in reader.manifest["executors"].items():
+        if assembly.executor(name).constants_sha256 != recorded["constants_sha256"]:
+            yield f"the constants of executor {name} differ"
