@@ -27,7 +27,9 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "runs": ("evalkit.cli.runs", "command", "List recorded runs."),
     "show": ("evalkit.cli.show", "command", "Show a run, or one episode as text and pictures."),
     "report": ("evalkit.cli.report", "command", "Print the tables of runs."),
+    "compare": ("evalkit.cli.compare", "command", "Compare two runs, task by task."),
     "rescore": ("evalkit.cli.rescore", "command", "Compute the metrics of a run again."),
+    "verify": ("evalkit.cli.verify", "command", "Check the record of a run for damage."),
     "doctor": ("evalkit.cli.doctor", "command", "Check this installation."),
     "completion": ("evalkit.cli.completion", "command", "Print the completion script of a shell."),
 }

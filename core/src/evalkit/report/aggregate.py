@@ -101,7 +101,7 @@ def aggregate(
     keys = sorted(scores)
     counts = _count_statuses(spec, (scores[key] for key in keys))
     counted = [key for key in keys if scores[key].status in ("ok", "degraded")]
-    values = [_value(spec, key.text(), scores[key]) for key in counted]
+    values = [checked_value(spec, key.text(), scores[key]) for key in counted]
     names = None if clusters is None else [clusters[key] for key in counted]
     lacking = missing + counts["unscored"]
     counterpart = None
@@ -193,11 +193,12 @@ def _run_figure(spec: MetricSpec, score: Score) -> _Figure:
     if score.status not in ("ok", "degraded") or denominator == 0:
         return _Figure(None, numerator, int(denominator or 0), None, None, "")
     method = "" if score.low is None else str(score.evidence.get("method", "metric"))
-    value = _value(spec, "the run", score)
+    value = checked_value(spec, "the run", score)
     return _Figure(value, numerator, int(denominator or 0), score.low, score.high, method)
 
 
-def _value(spec: MetricSpec, where: str, score: Score) -> float:
+def checked_value(spec: MetricSpec, where: str, score: Score) -> float:
+    """The value of a score with status ok or degraded; EvalkitError, naming `where`, if it isn't right."""
     value = score.value
     if value is None or not math.isfinite(value):
         raise EvalkitError(f"metric {spec.id!r}: {where} has status {score.status} but value {value}")

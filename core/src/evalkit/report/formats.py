@@ -17,7 +17,11 @@ CSV_HEADER = (
 )  # fmt: skip
 
 
-def to_text(tables: Sequence[Table], width: int = 100) -> str:
+#: Width of text that isn't printed on a terminal.
+FILE_WIDTH = 100
+
+
+def to_text(tables: Sequence[Table], width: int = FILE_WIDTH) -> str:
     """Plain text for a terminal of that many columns; the same bits for the same tables and width."""
     return "\n\n".join("\n".join(table_lines(table, width)) for table in tables) + "\n"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from evalkit.errors import EvalkitError, UnknownNameError
 from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins, resolve
-from evalkit.report.formats import FORMATS, to_json, to_text, write_text
+from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text, write_text
 from evalkit.report.systems import System, main_tables, merged_by_id, summary, systems_of
 from evalkit.report.table import Table
 from evalkit.run import scoring
@@ -21,9 +21,6 @@ from evalkit.store.reader import RunReader
 from evalkit.types import Episode, Task
 
 _log = logging.getLogger("evalkit")
-
-#: Width of text that isn't printed on a terminal.
-FILE_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ def run_report(
     """
     systems: list[System] = []
     views: list[tuple[str, list[Table]]] = []
-    for reader, metrics in zip(readers, _chosen_metrics(readers, plugins, patterns), strict=True):
+    for reader, metrics in zip(readers, chosen_metrics(readers, plugins, patterns), strict=True):
         scores = score_run(reader, plugins, metrics)
         if keep_scores:
             scoring.keep_scores(reader.folder, scores)
@@ -82,10 +79,13 @@ def run_report(
     return Report(systems, [*main_tables(systems), *merged_by_id(views)])
 
 
-def _chosen_metrics(
+def chosen_metrics(
     readers: Sequence[RunReader], plugins: Plugins, patterns: Sequence[str]
 ) -> list[list[str]]:
-    """The metrics of each run that a pattern fits, in the suite's order; all of them without a pattern."""
+    """The metrics of each run that a pattern fits, in the suite's order; all of them without a pattern.
+
+    UnknownNameError for a pattern that fits none.
+    """
     specs = [_protocol_metrics(reader, plugins) for reader in readers]
     for pattern in patterns:
         if not any(_fits(spec, pattern) for run in specs for spec in run):

@@ -1,0 +1,230 @@
+"""What people and scripts read of a comparison: tables and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalkit.report.compare import BOOTSTRAP, Comparison, Side
+from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text
+from evalkit.report.table import Cell, Column, Estimate, Rate, Table
+
+#: Tasks named in a line of the note.
+NAMED_TASKS = 12
+#: Smaller p-values are printed as "below".
+SMALLEST_P = 1e-4
+#: With fewer, percentile intervals are too narrow and p-values too small (docs/statistics.md).
+FEW_CLUSTERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """One agent of A, one of B, and every metric of both."""
+
+    a: Side
+    b: Side
+    metrics: Sequence[Comparison]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """All pairs of agents that were compared; `paired` says that lost episodes were left out.
+
+    The p-values of all pairs were corrected together.
+    """
+
+    pairs: Sequence[ComparedPair]
+    paired: bool
+
+    def render(self, form: str, width: int = FILE_WIDTH) -> str:
+        """The report in a format of `FORMATS` or as `json`; `width` matters to the text only."""
+        if form == "json":
+            return to_json({"paired": self.paired, "comparisons": [_pair_json(pair) for pair in self.pairs]})
+        tables = self.tables(exact=form == "csv")
+        return to_text(tables, width) if form == "table" else FORMATS[form](tables)
+
+    def tables(self, *, exact: bool = False) -> list[Table]:
+        """Per pair the table of differences and, if a task changed, the table of those that did.
+
+        `exact` keeps p-values as numbers, for programs.
+        """
+        tests = sum(c.p_value is not None for pair in self.pairs for c in pair.metrics)
+        tables: list[Table] = []
+        for pair in self.pairs:
+            end = f"@{pair.a.agent}" if len(self.pairs) > 1 else ""
+            tables.append(_difference_table(f"compare{end}", pair, tests, self.paired, exact))
+            tables += _flip_tables(f"flips{end}", pair.metrics)
+        return tables
+
+
+def _difference_table(table_id: str, pair: ComparedPair, tests: int, paired: bool, exact: bool) -> Table:
+    columns = [Column("metric"), Column("A"), Column("B"), Column("B − A"), Column("p"), Column("p (Holm)")]
+    rows = [
+        (
+            c.spec.label,
+            _figure_cell(c, c.a),
+            _figure_cell(c, c.b),
+            _difference_cell(c),
+            _p_cell(c.p_value, exact),
+            _p_cell(c.p_adjusted, exact),
+        )
+        for c in pair.metrics
+    ]
+    a, b = pair.a, pair.b
+    title = f"{a.suite} · A {a.agent}, B {b.agent}"
+    note = "\n".join(_note(a, b, pair.metrics, tests, paired))
+    return Table(table_id, title, tuple(columns), tuple(rows), note, headline=True)
+
+
+def _pair_json(pair: ComparedPair) -> dict[str, Any]:
+    """A comparison as JSON: fractions for proportions, null where there is no value."""
+    a, b = pair.a, pair.b
+    shared = set(a.tasks) & set(b.tasks)
+    return {
+        "a": _side_json(a),
+        "b": _side_json(b),
+        "same_protocol": a.protocol_hash == b.protocol_hash,
+        "tasks": {
+            "both": len(shared),
+            "only_a": [task for task in a.tasks if task not in shared],
+            "only_b": [task for task in b.tasks if task not in shared],
+        },
+        "metrics": {c.spec.id: _metric_json(c) for c in pair.metrics},
+    }
+
+
+def _side_json(side: Side) -> dict[str, Any]:
+    return {
+        "run": side.run,
+        "suite": side.suite,
+        "agent": side.agent,
+        "protocol_hash": side.protocol_hash,
+        "epochs": side.epochs,
+    }
+
+
+def _metric_json(c: Comparison) -> dict[str, Any]:
+    return {
+        "label": c.spec.label,
+        "kind": c.spec.kind,
+        "unit": c.spec.unit,
+        "higher_is_better": c.spec.higher_is_better,
+        "pairs": c.pairs,
+        "clusters": c.clusters,
+        "a": c.a,
+        "b": c.b,
+        "difference": c.difference,
+        "low": c.low,
+        "high": c.high,
+        "method": c.method,
+        "test": c.test,
+        "p_value": c.p_value,
+        "p_holm": c.p_adjusted,
+        "gained": list(c.gained),
+        "lost": list(c.lost),
+        "unknown": {"a": list(c.unknown_a), "b": list(c.unknown_b)},
+    }
+
+
+def _figure_cell(c: Comparison, value: float | None) -> Cell:
+    if c.binary:
+        return Rate(value, round((value or 0.0) * c.pairs), c.pairs, unit=c.spec.unit)
+    return Estimate(_whole(c, value), c.pairs or None, unit=c.spec.unit)
+
+
+def _difference_cell(c: Comparison) -> Cell:
+    unit = "points" if c.spec.unit == "%" else c.spec.unit
+    scale = 100.0 if c.spec.unit == "%" else 1.0
+    low, high = (None if bound is None else bound * scale for bound in (c.low, c.high))
+    difference = None if c.difference is None else c.difference * scale
+    return Estimate(_whole(c, difference), None, low, high, unit, "", c.method)
+
+
+def _whole(c: Comparison, value: float | None) -> float | None:
+    """The value, as int if it is a total of whole numbers."""
+    return int(value) if value is not None and c.spec.kind == "total" and value.is_integer() else value
+
+
+def _p_cell(p_value: float | None, exact: bool) -> Cell:
+    if p_value is None or exact:
+        return p_value
+    return f"{p_value:.2g}" if p_value >= SMALLEST_P else f"< {SMALLEST_P:g}"
+
+
+def _flip_tables(table_id: str, found: Sequence[Comparison]) -> list[Table]:
+    """The tasks whose value rose or fell, metrics with the same ones together; no table if there are none."""
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for c in found:
+        if c.gained or c.lost:
+            alike.setdefault((c.gained, c.lost), []).append(c.spec.label)
+    rows: list[tuple[Cell, ...]] = []
+    for (gained, lost), labels in alike.items():
+        for word, tasks in (("gained", gained), ("lost", lost)):
+            if tasks:
+                rows.append((", ".join(labels), word, len(tasks), ", ".join(tasks)))
+    if not rows:
+        return []
+    columns = (Column("metric"), Column("change"), Column("tasks", "right"), Column("which"))
+    note = "gained: higher in B than in A; lost: lower"
+    return [Table(table_id, "Tasks that changed", columns, tuple(rows), note, headline=True)]
+
+
+def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: bool) -> Iterator[str]:
+    for name, side in (("A", a), ("B", b)):
+        yield f"{name}: agent {side.agent}, run {side.run}"
+    if a.protocol_hash != b.protocol_hash:
+        yield (
+            f"DIFFERENT PROTOCOLS ({a.protocol_hash[:12]} and {b.protocol_hash[:12]}), compared by force: "
+            f"what differs may come from the protocol and not from the agents"
+        )
+    shared = set(a.tasks) & set(b.tasks)
+    for name, side in (("A", a), ("B", b)):
+        own = [task for task in side.tasks if task not in shared]
+        if own:
+            yield f"only in {name}'s run, not compared: {_named(own)}"
+    yield from _unknown_lines(found, paired)
+    if a.epochs > 1 or b.epochs > 1:
+        yield f"a task's value is its mean over the epochs that have one (A {a.epochs}, B {b.epochs})"
+    yield "figures and differences are over the tasks with a value on both sides (`evalkit report` has all)"
+    if any(c.low is not None for c in found):
+        methods = _methods(c.method for c in found if c.method)
+        yield f"[low, high] is the 95 % interval of the difference: {methods}"
+    if tests:
+        yield f"p: {_methods(f'{c.test}{_cluster(c)}' for c in found if c.test)}"
+    if any(c.p_value is not None and c.test == BOOTSTRAP and c.clusters < FEW_CLUSTERS for c in found):
+        yield f"the bootstrap is too sure of itself below {FEW_CLUSTERS} tasks or clusters"
+    if tests > 1:
+        yield (
+            f"{tests} tests: at p < 0.05 one in 20 comes out by chance alone; p (Holm) is corrected for them all"
+        )
+
+
+def _cluster(c: Comparison) -> str:
+    return f" in clusters of {c.spec.cluster}" if c.spec.cluster and c.test == BOOTSTRAP else ""
+
+
+def _unknown_lines(found: Sequence[Comparison], paired: bool) -> Iterator[str]:
+    """The tasks without a known result, by side and by what they count as."""
+    for name, attribute in (("A", "unknown_a"), ("B", "unknown_b")):
+        by_tasks: dict[tuple[str, ...], list[str]] = {}
+        for c in found:
+            if tasks := getattr(c, attribute):
+                by_tasks.setdefault(tasks, []).append(c.spec.label)
+        for tasks, labels in by_tasks.items():
+            who = "" if len(labels) == len(found) else f" ({', '.join(labels)})"
+            yield f"no known result in {name}{who}: {_named(tasks)}"
+    if any(c.unknown_a or c.unknown_b for c in found):
+        if paired:
+            yield "what has no known result is left out"
+        else:
+            yield "missing episodes count as 0 where the metric calls them failures, else they are left out"
+
+
+def _methods(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def _named(tasks: Sequence[str]) -> str:
+    more = f" and {len(tasks) - NAMED_TASKS} more" if len(tasks) > NAMED_TASKS else ""
+    return ", ".join(tasks[:NAMED_TASKS]) + more
