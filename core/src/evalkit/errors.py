@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
     PASS = 0
     """Everything asked for was done; a model that fails a task is not an error."""
     BELOW_THRESHOLD = 1
-    """A threshold was missed, a metric regressed, or a design tried doesn't work."""
+    """A threshold was missed, a metric regressed, a design tried doesn't work, or a record is damaged."""
     USAGE = 2
     """The command line or an input file is wrong."""
     EPISODE_ERRORS = 3
