@@ -109,7 +109,7 @@ def check_names(thresholds: Sequence[Threshold], suites: Sequence[Sequence[Metri
 def missed_thresholds(
     system: System, specs: Sequence[MetricSpec], thresholds: Sequence[Threshold]
 ) -> list[Problem]:
-    """The thresholds that an agent's figures don't meet; one on a metric that its suite lacks is passed over."""
+    """The thresholds that an agent's figures don't meet; one on a metric it lacks is passed over."""
     problems = []
     for threshold in thresholds:
         spec = find_metric(threshold.metric, specs)

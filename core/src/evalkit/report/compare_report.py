@@ -1,4 +1,4 @@
-"""What people and scripts read of a comparison: tables and JSON."""
+"""Two runs scored and compared, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalkit.report.compare import BOOTSTRAP, Comparison, Side
+from evalkit.errors import UsageError
+from evalkit.plugins import Plugins
+from evalkit.report.compare import BOOTSTRAP, Comparison, Lost, Side, adjusted, compare_sides, side_of
 from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text
+from evalkit.report.run_report import chosen_metrics
 from evalkit.report.table import Cell, Column, Estimate, Rate, Table
+from evalkit.run.scoring import score_run
+from evalkit.store.reader import RunReader
 
 #: Tasks named in a line of the note.
 NAMED_TASKS = 12
@@ -56,6 +61,37 @@ class ComparisonReport:
             tables.append(_difference_table(f"compare{end}", pair, tests, self.paired, exact))
             tables += _flip_tables(f"flips{end}", pair.metrics)
         return tables
+
+
+def compare_runs(
+    a: RunReader,
+    b: RunReader,
+    plugins: Plugins,
+    agents: Sequence[tuple[str, str]],
+    patterns: Sequence[str] = (),
+    *,
+    paired: bool = False,
+) -> ComparisonReport:
+    """Score two runs and compare pairs of their agents by the metrics that a pattern fits.
+
+    `paired` leaves lost episodes out. UnknownNameError for a pattern that fits no metric, UsageError if the
+    runs have no metric in common. Whether the protocols are the same is for the caller to check.
+    """
+    metrics_a, metrics_b = chosen_metrics([a, b], plugins, patterns)
+    scores_a = score_run(a, plugins, metrics_a)
+    scores_b = score_run(b, plugins, metrics_b) if b.folder != a.folder else scores_a
+    if not scores_a.specs.keys() & scores_b.specs.keys():
+        raise UsageError(f"{a.name} and {b.name} have no metric in common")
+    nothing = Lost(None, None)
+    lost = {id: nothing if paired else Lost.as_declared(spec) for id, spec in scores_a.specs.items()}
+    sides = [(side_of(a, scores_a, one), side_of(b, scores_b, other)) for one, other in agents]
+    found = [compare_sides(*pair, lost) for pair in sides]
+    every = iter(adjusted(comparison for comparisons in found for comparison in comparisons))
+    pairs = [
+        ComparedPair(*pair, [next(every) for _ in comparisons])
+        for pair, comparisons in zip(sides, found, strict=True)
+    ]
+    return ComparisonReport(pairs, paired)
 
 
 def _difference_table(table_id: str, pair: ComparedPair, tests: int, paired: bool, exact: bool) -> Table:
@@ -196,7 +232,7 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
         yield f"the bootstrap is too sure of itself below {FEW_CLUSTERS} tasks or clusters"
     if tests > 1:
         yield (
-            f"{tests} tests: at p < 0.05 one in 20 comes out by chance alone; p (Holm) is corrected for them all"
+            f"{tests} tests: at p < 0.05 one in 20 comes out by chance; p (Holm) is corrected for all"
         )
 
 
