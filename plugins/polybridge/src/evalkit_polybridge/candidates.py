@@ -29,10 +29,19 @@ from evalkit_polybridge.statics import (
     relative_stiffness,
     train_on_deck,
 )
-from evalkit_polybridge.trusses import ABOVE, BELOW, Span, Topology, coordinates, level_spans, panel_counts, topologies
+from evalkit_polybridge.trusses import (
+    ABOVE,
+    BELOW,
+    Span,
+    Topology,
+    coordinates,
+    level_spans,
+    panel_counts,
+    topologies,
+)
 
 #: Truss depths tried, in metres.
-DEPTHS_M = (0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.7, 1.9, 2.2)
+DEPTHS_M = (0.45, 0.57, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.7, 1.9, 2.2, 2.6)
 #: Deck rise tried, as a share of the span; flat and gently cambered.
 CAMBERS = (0.0, 0.04)
 #: The train of wheels stops every so many metres.
@@ -41,6 +50,8 @@ TRAIN_STEP_M = 0.4
 DEAD_LOAD_FACTOR = 1.6
 #: Peak over static force under a moving train, by side of the deck.
 MOVING_LOAD_FACTOR = {BELOW: 1.15, ABOVE: 1.30}
+#: No member is designed for less, so that margins stay finite.
+LEAST_FORCE_PN = 1.0
 #: Air left between a hump's deck and the rock below it, in metres.
 HUMP_CLEARANCE_M = (0.1, 0.25)
 #: Longest member any material has is 4 m; a member this short is no member.
@@ -82,7 +93,8 @@ class Batch:
         moving = unit @ self.train_pn.T * MOVING_LOAD_FACTOR[self.topology.side]
         pull = (dead + np.maximum(moving.max(axis=2, keepdims=True), 0.0))[:, :, 0]
         push = (dead + np.minimum(moving.min(axis=2, keepdims=True), 0.0))[:, :, 0]
-        return np.maximum(DEAD_LOAD_FACTOR * abs(dead[:, :, 0]), np.maximum(abs(pull), abs(push)))
+        live = np.maximum(abs(pull), abs(push))
+        return np.maximum(np.maximum(DEAD_LOAD_FACTOR * abs(dead[:, :, 0]), live), LEAST_FORCE_PN)
 
     def _loads(self, option: Ints) -> Floats:
         """Dead weight in the first column, then a unit load on every inner deck joint: (G, n, 2, panels)."""
@@ -100,9 +112,7 @@ class Batch:
 
     def with_geometry(self, depth_m: Floats, rise_m: Floats) -> Batch | None:
         """The same topology with other geometries, those of them that are legal; None if none is."""
-        return _batch(
-            self.span, self.topology, depth_m, rise_m, self.stock, self.triangles, self.train_pn
-        )
+        return _batch(self.span, self.topology, depth_m, rise_m, self.stock, self.triangles, self.train_pn)
 
     def take(self, geometries: Ints) -> Batch:
         """Only some geometries."""
@@ -119,9 +129,7 @@ class Batch:
 def level_batches(level: Level) -> list[list[list[Batch]]]:
     """For every way to cut the level into spans, for every span, the batches of its topologies."""
     stock = Stock.of(level.materials)
-    return [
-        [_span_batches(level, span, stock, spans) for span in spans] for spans in level_spans(level)
-    ]
+    return [[_span_batches(level, span, stock, spans) for span in spans] for spans in level_spans(level)]
 
 
 def _span_batches(level: Level, span: Span, stock: Stock, spans: tuple[Span, ...]) -> list[Batch]:
@@ -142,7 +150,13 @@ def _span_batches(level: Level, span: Span, stock: Stock, spans: tuple[Span, ...
 
 
 def _batch(
-    span: Span, topology: Topology, depth: Floats, rise: Floats, stock: Stock, triangles: Floats, train: Floats
+    span: Span,
+    topology: Topology,
+    depth: Floats,
+    rise: Floats,
+    stock: Stock,
+    triangles: Floats,
+    train: Floats,
 ) -> Batch | None:
     """The geometries among (depth, rise) that are legal: lengths within limits, clear of triangles."""
     xy = np.round(coordinates(span, topology, depth, rise), COORDINATE_DECIMALS) + 0.0
@@ -150,7 +164,7 @@ def _batch(
     length = np.hypot(delta[:, :, 0], delta[:, :, 1])
     legal = np.isfinite(Pricing.of(stock, length, topology.road).price).any(axis=2).all(axis=1)
     legal &= (length > SHORTEST_M).all(axis=1)
-    legal &= keeps_clear(xy, topology.members, triangles)
+    legal[legal] = keeps_clear(xy[legal], topology.members, triangles)
     if not legal.any():
         return None
     length = length[legal]
@@ -185,6 +199,11 @@ class Design:
         price = self.batch.pricing.price[self.geometry]
         return math.fsum(price[np.arange(len(self.option)), self.option])
 
+    def strength_pn(self) -> Floats:
+        """Strength of every member, (m,)."""
+        strength: Floats = of_option(self.batch.pricing.strength_pn, self.option[None])[0]
+        return strength
+
     def resized(self, required_pn: Floats) -> Design:
         """The same truss with the cheapest options that have the required strengths (m,)."""
         one = self.batch.pricing.take(np.array([self.geometry]))
@@ -193,7 +212,9 @@ class Design:
     def stacks(self) -> list[tuple[int, ...]]:
         """The material types of every member, in the order of the topology's members."""
         kinds = self.batch.topology.road.tolist()
-        return [self.batch.stock.stacks[int(road)][o] for road, o in zip(kinds, self.option.tolist(), strict=True)]
+        return [
+            self.batch.stock.stacks[int(road)][o] for road, o in zip(kinds, self.option.tolist(), strict=True)
+        ]
 
 
 def assemble(level: Level, designs: Sequence[Design]) -> Bridge:

@@ -7,6 +7,7 @@ may import this.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,13 +18,10 @@ from evalkit_polybridge.constants import STEP_S
 from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.heuristic import Sized
 from evalkit_polybridge.physics import simulate
-from evalkit_polybridge.sizing import of_option
 from evalkit_polybridge.statics import Floats
 
-#: Peak utilisations allowed in references, the first tried first: outcomes near 1 flip on tiny changes.
-REFERENCE_UTILISATIONS = (0.95, 0.92, 0.88)
-#: Peak utilisation allowed in the cheapest passing design.
-OPTIMUM_UTILISATION = 0.99
+#: Peak utilisation allowed in references, because outcomes near 1 flip on tiny changes, and in optima.
+REFERENCE_UTILISATION, OPTIMUM_UTILISATION = 0.95, 0.99
 #: Ways to cut a level into spans are searched if their static cost is within this factor of the cheapest.
 WAY_COST = 1.15
 #: Candidates simulated per span, and at most so many geometries of one topology among them.
@@ -32,10 +30,10 @@ SIMULATED, PER_TOPOLOGY = 12, 2
 MEASURED_ROUNDS, GROWING = 6, 3
 #: Factor on strengths at which nothing breaks, so that peak forces can be measured.
 UNBREAKABLE = 1000.0
-#: Local search around the best design: changes of depth in metres and of rise as a share of the span.
-DEPTH_STEPS_M, RISE_STEPS = (-0.12, -0.06, 0.0, 0.06, 0.12), (-0.015, 0.0, 0.015)
-#: Neighbours simulated in the local search.
-NEIGHBOURS = 6
+#: A candidate this much dearer than the best one so far isn't sized any further.
+HOPEFUL = 1.10
+#: Steps of depth and rise of the local search in metres, and passes with each of them.
+CLIMBING_STEPS_M, PASSES = (0.1, 0.04, 0.016), 3
 
 
 class NoDesignError(ValueError):
@@ -51,27 +49,28 @@ class Found:
     peak_utilisation: float
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
-    """What the designer knows about a level: a robust reference, and the cheapest design found to pass."""
+def reference(level: Level, utilisation: float = REFERENCE_UTILISATION) -> Found:
+    """A cheap robust design, whatever the level's budget: the proof that the level can be solved.
 
-    reference: Found
-    optimum: Found
-
-
-def calibrate(level: Level) -> Calibrated:
-    """Search a level for its reference and its optimum, whatever the level's budget.
+    Its peak utilisation is at most `utilisation`; it crosses under small perturbations too (`is_robust`).
 
     Raises:
         NoDesignError: nothing of the vocabulary passes.
     """
-    for utilisation in REFERENCE_UTILISATIONS:
-        designs = _cheapest(level, utilisation)
-        reference = _found(level, designs)
-        if is_robust(level, reference.bridge):
-            optimum = _found(level, _measured(level, designs, OPTIMUM_UTILISATION) or designs)
-            return Calibrated(reference, min(optimum, reference, key=lambda found: found.cost))
-    raise NoDesignError(f"no robust design for level {level.name}")
+    for relief in (0.0, 0.03, 0.07):
+        found = _found(level, _cheapest(level, utilisation - relief, climbers=1))
+        if is_robust(level, found.bridge):
+            return found
+    raise NoDesignError(f"no robust design found for level {level.name}")
+
+
+def optimum(level: Level) -> Found:
+    """The cheapest design found to pass; searched harder and closer to breaking than the reference.
+
+    Raises:
+        NoDesignError: nothing of the vocabulary passes.
+    """
+    return _found(level, _cheapest(level, OPTIMUM_UTILISATION, climbers=3))
 
 
 def is_robust(level: Level, bridge: Bridge) -> bool:
@@ -95,12 +94,15 @@ def _found(level: Level, designs: Sequence[Design]) -> Found:
     return Found(bridge, bridge.cost(), max(run.peak_utilisation.values()))
 
 
-def _cheapest(level: Level, utilisation: float) -> list[Design]:
-    """The cheapest design found, one per span, with at most this peak utilisation."""
+def _cheapest(level: Level, utilisation: float, climbers: int) -> list[Design]:
+    """The cheapest design found, one per span, with at most this peak utilisation.
+
+    The local search starts from the `climbers` cheapest candidates of every span.
+    """
     ways = [_ranked(spans) for spans in level_batches(level) if all(spans)]
     static = [sum(span[0].cost() for span in way) for way in ways]
     found = [
-        _search(level, way, utilisation)
+        _search(level, way, utilisation, climbers)
         for way, cost in zip(ways, static, strict=True)
         if cost <= WAY_COST * min(static)
     ]
@@ -121,7 +123,9 @@ def _ranked(spans: Sequence[Sequence[Batch]]) -> list[list[Design]]:
 
 def _rank(span: Sequence[Sized]) -> list[Design]:
     costs = sorted(
-        (round(float(cost), 2), i, g) for i, sized in enumerate(span) for g, cost in enumerate(sized.cost(1.0))
+        (round(float(cost), 2), i, g)
+        for i, sized in enumerate(span)
+        for g, cost in enumerate(sized.cost(1.0))
     )
     taken = [0] * len(span)
     ranked = []
@@ -133,68 +137,74 @@ def _rank(span: Sequence[Sized]) -> list[Design]:
     return ranked
 
 
-def _search(level: Level, way: Sequence[Sequence[Design]], utilisation: float) -> list[Design] | None:
-    """Simulate the candidates of all spans side by side, then the neighbourhood of the best of each.
+def _search(
+    level: Level, way: Sequence[Sequence[Design]], utilisation: float, climbers: int
+) -> list[Design] | None:
+    """Simulate the candidates of all spans side by side, then climb from the cheapest few of each.
 
     Spans share no free joint, so one run measures a candidate of every span and each keeps its own best.
     """
-    best: list[Design | None] = [None] * len(way)
+    passing: list[list[Design]] = [[] for _ in way]
     for number in range(max(len(span) for span in way)):
-        _improve(level, best, [span[min(number, len(span) - 1)] for span in way], utilisation)
-    around = [_neighbours(design) if design else [] for design in best]
-    for number in range(max(len(span) for span in around)):
-        trial = [span[number] if number < len(span) else b for span, b in zip(around, best, strict=True)]
-        if all(trial):
-            _improve(level, best, [t for t in trial if t], utilisation)
-    found = [design for design in best if design]
-    return _measured(level, found, utilisation) if len(found) == len(way) else None
+        trial = [span[min(number, len(span) - 1)] for span in way]
+        limit = [HOPEFUL * min((d.cost() for d in found), default=math.inf) for found in passing]
+        for found, design in zip(passing, _sized(level, trial, utilisation, limit), strict=True):
+            if design is not None:
+                found.append(design)
+    if not all(passing):
+        return None
+    for found in passing:
+        found.sort(key=Design.cost)
+    starts = [[found[min(n, len(found) - 1)] for found in passing] for n in range(climbers)]
+    tops = [_climb(level, start, utilisation) for start in starts]
+    return [min(designs, key=Design.cost) for designs in zip(*tops, strict=True)]
 
 
-def _neighbours(design: Design) -> list[Design]:
-    """Designs with a little more or less depth and rise, cheapest by statics first."""
-    batch = design.batch
-    depth, rise = np.meshgrid(
-        batch.depth_m[design.geometry] + np.array(DEPTH_STEPS_M),
-        batch.rise_m[design.geometry] + np.array(RISE_STEPS) * batch.span.length_m,
-    )
-    near = batch.with_geometry(depth.ravel(), rise.ravel())
-    if near is None:
-        return []
-    sized = Sized.of_cheapest(near).again(1.0).again(1.0)
-    order = np.argsort(np.round(sized.cost(1.0), 2), kind="stable")[:NEIGHBOURS]
-    options = near.pricing.choose(sized.forces)
-    return [Design(near, int(g), options[g]) for g in order]
+def _climb(level: Level, designs: Sequence[Design], utilisation: float) -> list[Design]:
+    """Follow changes of depth and rise downhill in cost, with ever smaller steps."""
+    best = list(designs)
+    for step in CLIMBING_STEPS_M:
+        for _ in range(PASSES):
+            before = _cost(best)
+            for depth_m, rise_m in ((-step, 0.0), (step, 0.0), (0.0, -step), (0.0, step), (-step, step)):
+                trial = [_moved(design, depth_m, rise_m) or design for design in best]
+                limit = [design.cost() - 0.01 for design in best]
+                better = _sized(level, trial, utilisation, limit)
+                best = [new or old for new, old in zip(better, best, strict=True)]
+            if _cost(best) >= before:
+                break
+    return best
 
 
-def _improve(level: Level, best: list[Design | None], trial: list[Design], utilisation: float) -> None:
-    """Size a design per span by measured forces; replace in `best` where that is cheaper."""
-    for i, design in enumerate(_passing(level, trial, utilisation)):
-        known = best[i]
-        if design is not None and (known is None or design.cost() < known.cost()):
-            best[i] = design
+def _moved(design: Design, depth_m: float, rise_m: float) -> Design | None:
+    """The same truss, a little deeper or more arched, as strong as before; None where that isn't legal."""
+    batch, g = design.batch, design.geometry
+    moved = batch.with_geometry(batch.depth_m[[g]] + depth_m, batch.rise_m[[g]] + rise_m)
+    return Design(moved, 0, design.option).resized(design.strength_pn()) if moved else None
 
 
-def _measured(level: Level, designs: Sequence[Design], utilisation: float) -> list[Design] | None:
-    """The cheapest materials for these geometries together, or None if some span never passes."""
-    passing = [design for design in _passing(level, designs, utilisation) if design is not None]
-    return passing if len(passing) == len(designs) else None
+def _sized(
+    level: Level, trial: Sequence[Design], utilisation: float, limit: Sequence[float]
+) -> list[Design | None]:
+    """Per span the cheapest sizing of the trial by measured forces that passes and costs less than the limit.
 
-
-def _passing(level: Level, designs: Sequence[Design], utilisation: float) -> list[Design | None]:
-    """For every span the cheapest sizing met that stays below the utilisation while the vehicles cross."""
-    best: list[Design | None] = [None] * len(designs)
+    The trial is given up when it has become dearer than the limit on every span.
+    """
+    best: list[Design | None] = [None] * len(trial)
+    designs = list(trial)
     required = [np.zeros(len(design.option)) for design in designs]
     for number in range(MEASURED_ROUNDS):
         crossed, peaks = _measure(level, designs)
         for i, (design, peak) in enumerate(zip(designs, peaks, strict=True)):
-            strength = of_option(design.batch.pricing.strength_pn, design.option[None])[0]
-            known = best[i]
-            if crossed and (peak <= utilisation * strength).all():
-                best[i] = design if known is None or design.cost() < known.cost() else known
+            cost = min(limit[i], best[i].cost() if best[i] else math.inf)
+            if crossed and (peak <= utilisation * design.strength_pn()).all() and design.cost() < cost:
+                best[i] = design
             floor = required[i] if number >= GROWING else 0.0
             required[i] = np.maximum(peak / utilisation, floor)
         resized = [design.resized(need) for design, need in zip(designs, required, strict=True)]
-        if all((new.option == old.option).all() for new, old in zip(resized, designs, strict=True)):
+        hopeless = all(design.cost() >= most for design, most in zip(resized, limit, strict=True))
+        settled = all((new.option == old.option).all() for new, old in zip(resized, designs, strict=True))
+        if hopeless or settled:
             break
         designs = resized
     return best
@@ -211,7 +221,6 @@ def _measure(level: Level, designs: Sequence[Design]) -> tuple[bool, list[Floats
     edges = iter(bridge.edges)
     peaks = []
     for design in designs:
-        strength = of_option(design.batch.pricing.strength_pn, design.option[None])[0]
         used = [max(run.peak_utilisation[next(edges).id] for _ in stack) for stack in design.stacks()]
-        peaks.append(np.array(used) * UNBREAKABLE * strength)
+        peaks.append(np.array(used) * UNBREAKABLE * design.strength_pn())
     return run.success, peaks

@@ -176,5 +176,9 @@ def _shortlist(span: Sequence[Sized], margin: float) -> list[Sized]:
 
 def _finalists(span: Sequence[Sized], margin: float) -> list[Sized]:
     """The cheapest single geometries for the margin."""
-    costs = [(round(float(cost)), i, g) for i, sized in enumerate(span) for g, cost in enumerate(sized.cost(margin))]
+    costs = [
+        (round(float(cost)), i, g)
+        for i, sized in enumerate(span)
+        for g, cost in enumerate(sized.cost(margin))
+    ]
     return [span[i].take(np.array([g])) for _, i, g in sorted(costs)[:FINALISTS]]

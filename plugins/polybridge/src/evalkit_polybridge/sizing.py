@@ -75,9 +75,15 @@ class Pricing:
         fits = length_m[:, :, None] <= stock.max_length_m[row] + LENGTH_TOLERANCE_M / 2
         price = np.where(fits, length_m[:, :, None] * stock.cost_per_m[row], np.inf)
         from_here = np.minimum.accumulate(price[:, :, ::-1], axis=2)[:, :, ::-1]
-        ladder = np.minimum(np.concatenate([from_here, np.full_like(from_here[:, :, :1], np.inf)], axis=2), UNAVAILABLE)
+        ladder = np.minimum(
+            np.concatenate([from_here, np.full_like(from_here[:, :, :1], np.inf)], axis=2), UNAVAILABLE
+        )
         return Pricing(
-            stock.strength_pn[row], stock.weight_pn_per_m[row], price, ladder[:, :, 0].sum(axis=1), np.diff(ladder, axis=2)
+            stock.strength_pn[row],
+            stock.weight_pn_per_m[row],
+            price,
+            ladder[:, :, 0].sum(axis=1),
+            np.diff(ladder, axis=2),
         )
 
     def cost(self, required_pn: Floats) -> Floats:
@@ -112,7 +118,9 @@ def of_option(table: Floats, option: Ints) -> Floats:
     return values
 
 
-def greatest_margin(cost: Callable[[float], float], budget: float, low: float = 0.02, high: float = 8.0) -> float:
+def greatest_margin(
+    cost: Callable[[float], float], budget: float, low: float = 0.02, high: float = 8.0
+) -> float:
     """The greatest λ in low…high with cost(λ) ≤ budget, within 0.2 %; `low` when even that costs more.
 
     `cost` must not decrease with λ.

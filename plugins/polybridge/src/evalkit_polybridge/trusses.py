@@ -109,9 +109,7 @@ def level_spans(level: Level) -> list[tuple[Span, ...]]:
     Every platform is either used as ground between two spans or passed over.
     """
     platforms = sorted(level.platforms, key=lambda p: p.x_start)
-    ways = [
-        used for count in range(len(platforms), -1, -1) for used in combinations(platforms, count)
-    ]
+    ways = [used for count in range(len(platforms), -1, -1) for used in combinations(platforms, count)]
     return [_cut(level, used) for used in ways]
 
 
