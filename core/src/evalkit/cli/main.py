@@ -29,7 +29,9 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "report": ("evalkit.cli.report", "command", "Print the tables of runs."),
     "compare": ("evalkit.cli.compare", "command", "Compare two runs, task by task."),
     "rescore": ("evalkit.cli.rescore", "command", "Compute the metrics of a run again."),
+    "merge": ("evalkit.cli.merge", "command", "Put the shards of a run together."),
     "verify": ("evalkit.cli.verify", "command", "Check the record of a run for damage."),
+    "plugin": ("evalkit.cli.plugin", "command", "Begin a plugin, or check an installed one."),
     "doctor": ("evalkit.cli.doctor", "command", "Check this installation."),
     "completion": ("evalkit.cli.completion", "command", "Print the completion script of a shell."),
 }

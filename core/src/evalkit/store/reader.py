@@ -79,10 +79,10 @@ class RunReader:
                     raise RecordError(f"{path}:{number}: not JSON: {error}") from error
         if not events or events[-1].get("kind") != "episode_end":
             raise RecordError(f"{path}: the log has no end; `evalkit resume {self.name}` plays it again")
-        return Episode(key, events, events[-1], self.load, self._evidence)
+        return Episode(key, events, events[-1], self.load, self.evidence)
 
     @cached_property
-    def _evidence(self) -> dict[tuple[str, str], IndexLine]:
+    def evidence(self) -> dict[tuple[str, str], IndexLine]:
         """(candidate sha256, executor id) → the last evidence gathered after play."""
         lines = _json_lines(self.folder / "evidence.jsonl")
         return {(line["candidate_sha256"], line["executor"]): line for line in lines}

@@ -130,7 +130,7 @@ class RunWriter:
     def finish(self, key: EpisodeKey, log: EpisodeLog, attempt: int, end: Mapping[str, Any]) -> None:
         """Close an episode's log and enter it in the index."""
         log.close()
-        self._enter(key, end, attempt, log.events, log.chain, log.spent_before)
+        self.enter(key, end, attempt, log.events, log.chain, log.spent_before)
 
     def recover(self, key: EpisodeKey) -> bool:
         """Enter an episode that ended just before its writer died; False if its log isn't complete."""
@@ -143,10 +143,10 @@ class RunWriter:
             return False
         earlier = earlier_attempts(path)
         summary = {name: end[name] for name in ("reason", "counters", "detail") if name in end}
-        self._enter(key, summary, len(earlier) + 1, len(reading.events), reading.chain, spent_in(earlier))
+        self.enter(key, summary, len(earlier) + 1, len(reading.events), reading.chain, spent_in(earlier))
         return True
 
-    def _enter(
+    def enter(
         self,
         key: EpisodeKey,
         end: Mapping[str, Any],
