@@ -44,7 +44,9 @@ AnySpec = TypeVar("AnySpec", bound=Spec | EnvironmentSpec)
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@^-]*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_TARGET_FIELDS = frozenset({"target", "tasks", "settings", "opener", "trial", "warm"})
+TARGET_FIELDS = frozenset({"target", "tasks", "settings", "opener", "task_reader", "trial", "warm"})
+"""Fields of descriptors that name an object as `"package.module:attribute"`."""
+
 _LONGEST_REASON = 300
 
 
@@ -122,7 +124,7 @@ def _check_fields(spec: Spec | EnvironmentSpec) -> None:
         where = f"{type(spec).__name__}.{name}"
         if not _fits(value, hint):
             raise TypeError(f"{where} is {value!r}, wanted {_words(hint)}")
-        if name in _TARGET_FIELDS and value is not None and not _TARGET.fullmatch(value):
+        if name in TARGET_FIELDS and value is not None and not _TARGET.fullmatch(value):
             raise ValueError(f'{where} is {value!r}, wanted "package.module:attribute"')
         if name in ("id", "name") and not _ID.fullmatch(value):
             raise ValueError(f"{where} is {value!r}: letters, digits and ._-@^ only")

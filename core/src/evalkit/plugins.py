@@ -264,6 +264,10 @@ class Plugins:
             return Origin(plugin, "", "")
         return Origin(plugin, distribution.name, distribution.version)
 
+    def module_of(self, plugin: str) -> str:
+        """Name of the module that a plugin is."""
+        return str(getattr(self._manager.get_plugin(plugin), "__name__", plugin))
+
     @property
     def partial(self) -> bool:
         """Whether a plugin is broken or left out, so that a name may be unknown for that reason."""

@@ -21,6 +21,7 @@ from evalkit import (
 from evalkit_blocks.stack import Box, boxes_to_json, margins, settle
 
 MAX_BOXES = 60
+MIN_SIDE_M = 0.001
 
 
 class Placement(BaseModel):
@@ -29,8 +30,8 @@ class Placement(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     x: float = Field(ge=-100, le=100, description="Where the middle of the box goes.")
-    width: float = Field(gt=0, le=100, description="Width of the box.")
-    height: float = Field(gt=0, le=100, description="Height of the box.")
+    width: float = Field(ge=MIN_SIDE_M, le=100, description="Width of the box.")
+    height: float = Field(ge=MIN_SIDE_M, le=100, description="Height of the box.")
 
 
 class Removal(BaseModel):

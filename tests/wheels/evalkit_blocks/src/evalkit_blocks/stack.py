@@ -86,10 +86,10 @@ def margins(stack: Stack) -> list[float]:
             mass[support] += mass[i]
             moment[support] += moment[i]
     found = []
-    for i, box in enumerate(stack.boxes):
+    for i in range(len(stack.boxes)):
         centre = moment[i] / mass[i]
         left, right = contact(stack, i)
-        found.append(min(centre - left, right - centre) if box.mass else 0.0)
+        found.append(min(centre - left, right - centre))
     return found
 
 

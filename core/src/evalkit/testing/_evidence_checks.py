@@ -1,0 +1,221 @@
+"""Checks of validators, executors, metrics and agents. Each returns what it looked at, or raises."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from evalkit.testing._environment_checks import require_json
+from evalkit.testing._finding import Broken, Skip, difference, raised, short
+from evalkit.testing._play import Played, gather, play_script, record
+from evalkit.testing._subject import Builder, Subject, new_agent
+from evalkit.types import Candidate, Episode, Execution, Score, Task, Verdict, Violation
+
+STATUSES = ("ok", "not_applicable", "skipped", "degraded", "undetermined", "unscored")
+VALUED = ("ok", "degraded")
+
+
+def check_validators(subject: Subject) -> str:
+    """A validator says the same of a candidate every time, and changes neither candidate nor task."""
+    if not subject.validators:
+        raise Skip("the suite has no validators")
+    candidates = list(_candidates(subject))
+    for name, build in subject.validators.items():
+        for task, candidate in candidates:
+            before = copy.deepcopy((task, candidate))
+            validator = build(subject.settings)
+            verdicts = [validator.validate(task, candidate) for _ in range(2)]
+            verdicts.append(build(subject.settings).validate(task, candidate))
+            for verdict in verdicts:
+                _check_violations(name, verdict)
+                if found := difference(_plain(verdicts[0]), _plain(verdict), "violations"):
+                    raise Broken(f"{name} on {task.id}: says different things of one candidate: {found}")
+            _check_unchanged(name, before, (task, candidate))
+    return f"{len(subject.validators)} validators, {len(candidates)} candidates"
+
+
+def _check_violations(name: str, verdict: Any) -> None:
+    for violation in verdict:
+        if not isinstance(violation, Violation):
+            raise Broken(f"{name} gives {type(violation).__name__}, wanted a Violation")
+        if not violation.code or not violation.message:
+            raise Broken(f"{name}: a violation without code or message: {short(violation)}")
+        require_json(asdict(violation), f"{name}: a violation")
+
+
+def _plain(verdict: Any) -> list[dict[str, Any]]:
+    return [asdict(violation) for violation in verdict]
+
+
+def check_executors(subject: Subject) -> str:
+    """An executor finds the same evidence every time, with and without pictures, and changes nothing."""
+    loops, finals = subject.executors, subject.final_executors
+    if not loops and not finals:
+        raise Skip("the suite has no executors without a model")
+    legal = [(task, c) for task, c in _candidates(subject) if _is_legal(subject, task, c)]
+    final = [(task, c) for task, c in _final_candidates(subject)]
+    for name, build in loops.items():
+        _check_executor(subject, name, build, legal)
+    for name, build in finals.items():
+        _check_executor(subject, name, build, final)
+    counts = f"{len(loops)} in the loop on {len(legal)} candidates"
+    return f"{counts}, {len(finals)} after play on {len(final)}" if finals else counts
+
+
+def _check_executor(
+    subject: Subject, name: str, build: Builder, candidates: list[tuple[Task, Candidate]]
+) -> None:
+    executor = build(subject.settings)
+    require_json(executor.constants(), f"{name}: constants")
+    if found := difference(executor.constants(), build(subject.settings).constants(), "constants"):
+        raise Broken(f"{name}: has different constants when it is built again: {found}")
+    for task, candidate in candidates:
+        before = copy.deepcopy((task, candidate))
+        first = executor.execute(task, candidate, pictures=False)
+        _check_execution(name, first)
+        again = executor.execute(task, candidate, pictures=False)
+        anew = build(subject.settings).execute(task, candidate, pictures=False)
+        for other, files in ((again, True), (anew, True)):
+            if found := difference(execution_facts(first, files), execution_facts(other, files)):
+                raise Broken(f"{name} on {task.id}: gives other evidence the second time: {found}")
+        pictured = executor.execute(task, candidate, pictures=True)
+        if found := difference(execution_facts(first, False), execution_facts(pictured, False)):
+            raise Broken(f"{name} on {task.id}: pictures change the evidence: {found}")
+        _check_unchanged(name, before, (task, candidate))
+
+
+def _check_execution(name: str, execution: Any) -> None:
+    if not isinstance(execution, Execution):
+        raise Broken(f"{name} gives {type(execution).__name__}, wanted an Execution")
+    if execution.success is not None and not isinstance(execution.success, bool):
+        raise Broken(f"{name}: success is {execution.success!r}, wanted True, False or None")
+    if execution.executor not in ("", name):
+        raise Broken(f"{name}: says that it is {execution.executor!r}")
+    require_json(execution.data, f"{name}: data")
+
+
+def execution_facts(execution: Execution, files: bool = True) -> dict[str, Any]:
+    """What an execution found, as values that can be compared; `files` says whether artifacts count."""
+    facts: dict[str, Any] = {"success": execution.success, "data": execution.data}
+    if files:
+        facts["files"] = {artifact.name: artifact.data for artifact in execution.artifacts}
+    return facts
+
+
+def _check_unchanged(name: str, before: tuple[Task, Candidate], after: tuple[Task, Candidate]) -> None:
+    if found := difference(_facts(*before), _facts(*after)):
+        raise Broken(f"{name} changes what it is given: {found}")
+
+
+def _facts(task: Task, candidate: Candidate) -> dict[str, Any]:
+    return {"inputs": task.inputs, "hidden": task.hidden, "candidate": candidate.data}
+
+
+def _candidates(subject: Subject) -> Iterator[tuple[Task, Candidate]]:
+    """Candidates that the scripts make, each once per task."""
+    made = False
+    for task in subject.tasks:
+        distinct = {candidate.sha256: candidate for candidate in play_script(subject, task).candidates}
+        for candidate in distinct.values():
+            made = True
+            yield task, candidate
+    if not made:
+        raise Skip("the scripts make no candidate")
+
+
+def _final_candidates(subject: Subject) -> Iterator[tuple[Task, Candidate]]:
+    for task in subject.tasks:
+        if candidates := play_script(subject, task).candidates:
+            yield task, candidates[-1]
+
+
+def _is_legal(subject: Subject, task: Task, candidate: Candidate) -> bool:
+    found = [
+        violation
+        for build in subject.validators.values()
+        for violation in build(subject.settings).validate(task, candidate)
+    ]
+    return Verdict(tuple(found)).valid
+
+
+def check_metrics(subject: Subject) -> str:
+    """Metrics give a well-formed score of every record: played to the end, cut short, over at once, none."""
+    if not subject.metrics and not subject.run_metrics:
+        raise Skip("the suite has no metrics")
+    played = [p for task in subject.tasks for p in _plays(subject, task)]
+    for name, build in subject.metrics.items():
+        for play in played:
+            _check_measure(subject, name, build, play.episode(), play.task)
+    episodes = [(play.episode(), play.task) for play in played]
+    for name, build in subject.run_metrics.items():
+        _check_measure_run(subject, name, build, episodes)
+    count = len(subject.metrics) + len(subject.run_metrics)
+    return f"{count} metrics on {len(played)} episodes"
+
+
+def _plays(subject: Subject, task: Task) -> Iterator[Played]:
+    """A task's script, its first half, and nothing."""
+    script = list(subject.scripts[task.id])
+    for calls in (script, script[: len(script) // 2], []):
+        yield gather(subject, play_script(subject, task, script=calls))
+
+
+def _check_measure(subject: Subject, name: str, build: Builder, episode: Episode, task: Task) -> None:
+    before = copy.deepcopy(episode.events)
+    first, second = (
+        _score(subject, name, lambda: build(subject.settings).measure(episode, task)) for _ in range(2)
+    )
+    if found := difference(asdict(first), asdict(second), "score"):
+        raise Broken(f"{name}: scores one episode differently the second time: {found}")
+    if found := difference(before, episode.events, "events"):
+        raise Broken(f"{name}: changes the record it is given: {found}")
+
+
+def _check_measure_run(
+    subject: Subject, name: str, build: Builder, episodes: list[tuple[Episode, Task]]
+) -> None:
+    def score(some: list[tuple[Episode, Task]]) -> Score:
+        return _score(subject, name, lambda: build(subject.settings).measure_run(some))
+
+    score([])
+    score(episodes[:1])
+    if found := difference(asdict(score(episodes)), asdict(score(episodes[::-1])), "score"):
+        raise Broken(f"{name}: depends on the order of the episodes: {found}")
+
+
+def _score(subject: Subject, name: str, measure: Callable[[], Any]) -> Score:
+    try:
+        score = measure()
+    except Exception as error:
+        raise Broken(f"{name} raises {raised(error)}") from error
+    if not isinstance(score, Score):
+        raise Broken(f"{name} gives {type(score).__name__}, wanted a Score")
+    if score.status not in STATUSES:
+        raise Broken(f"{name}: the status is {score.status!r}; there are {', '.join(STATUSES)}")
+    if (score.value is not None) != (score.status in VALUED):
+        raise Broken(f"{name}: the status {score.status!r} doesn't go with the value {score.value!r}")
+    if score.value is not None and not math.isfinite(score.value):
+        raise Broken(f"{name}: the value is {score.value!r}")
+    if score.value is not None and name in subject.proportions and not 0 <= score.value <= 1:
+        raise Broken(f"{name}: the value {score.value!r} of a proportion is outside 0 to 1")
+    require_json(score.evidence, f"{name}: evidence")
+    return score
+
+
+def check_agents(subject: Subject) -> str:
+    """Offline agents play without raising, and the same calls for the same seed."""
+    if not subject.agents:
+        raise Skip("no offline agent is named")
+    for name, build in subject.agents.items():
+        for task in subject.tasks:
+            plays = [record(subject, task, new_agent(build, subject, task)) for _ in range(2)]
+            reason = plays[0].end.reason.value
+            if reason.endswith("_error"):
+                raise Broken(f"{name} on {task.id}: {reason.replace('_', ' ')}: {plays[0].end.detail}")
+            calls = [[(call.name, call.arguments) for call in play.calls()] for play in plays]
+            if found := difference(calls[0], calls[1], "calls"):
+                raise Broken(f"{name} on {task.id}: plays otherwise with the same seed: {found}")
+    return f"{', '.join(subject.agents)} on {len(subject.tasks)} tasks"
