@@ -5,33 +5,40 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalkit.cli._checks import Checks, say_problems
 from evalkit.errors import ExitCode, worst_exit_code
 
 if TYPE_CHECKING:
     from evalkit.plugins import Plugins
     from evalkit.report.run_report import Report
+    from evalkit.report.thresholds import Problem
     from evalkit.run.evidence import Gathered
     from evalkit.run.plan import Plan
     from evalkit.run.runner import Outcome
     from evalkit.store.writer import RunWriter
     from evalkit.types import EpisodeKey
 
-FORMATS = ("rich", "plain", "json")
+FORMATS = ("rich", "plain", "json", "github")
 
 
 @dataclass(frozen=True, slots=True)
 class PlayOptions:
-    """How to play, as opposed to what: workers, limits of a job, when to give up, how to print."""
+    """How to play, as opposed to what: workers, limits of a job, when to give up, how to print and check.
+
+    `silent` leaves printing the scores to somebody else.
+    """
 
     jobs: int | None
     timeout_s: float
     memory_mib: int
     max_errors: int | None
     format: str
+    checks: Checks = field(default_factory=Checks)
+    silent: bool = False
 
     def job_limits(self) -> dict[str, float]:
         """The limits of a job as the manifest keeps them."""
@@ -67,12 +74,18 @@ def play_and_score(
             failed, interrupted = len(gathered.failed), gathered.interrupted
     finally:
         writer.close()
-    report = print_scores(writer.folder, plugins, options.format)
+    report = score(writer.folder, plugins)
+    if not options.silent:
+        print_report(report, options.format)
+    problems = [] if interrupted else check(writer.folder, report, plugins, options)
     if interrupted:
         say(f"interrupted after {outcome.finished} of {len(keys)} episodes; `evalkit resume {name}` goes on")
     say(f"record: {writer.folder}")
-    codes = [ExitCode.INTERRUPTED] if interrupted else []
-    return worst_exit_code([*codes, ExitCode.EPISODE_ERRORS if failed else ExitCode.PASS, exit_code(report)])
+    codes = [exit_code(report)]
+    codes += [ExitCode.INTERRUPTED] if interrupted else []
+    codes += [ExitCode.EPISODE_ERRORS] if failed else []
+    codes += [ExitCode.BELOW_THRESHOLD] if problems else []
+    return worst_exit_code(codes)
 
 
 def gather_evidence(
@@ -102,14 +115,35 @@ def gather_evidence(
     return gathered
 
 
-def print_scores(folder: Path, plugins: Plugins, format_: str) -> Report:
-    """Score a run from its record, keep the scores beside it, and print its tables on stdout."""
+def score(folder: Path, plugins: Plugins) -> Report:
+    """Score a run from its record and keep the scores beside it."""
     from evalkit.report.run_report import run_report
     from evalkit.store.reader import RunReader
 
-    report = run_report([RunReader(folder)], plugins, keep_scores=True)
-    report.print(format_, brief=True)
-    return report
+    return run_report([RunReader(folder)], plugins, keep_scores=True)
+
+
+def print_report(report: Report, format_: str) -> None:
+    """Print the tables that are headlines on stdout, in one of `FORMATS`."""
+    from evalkit.report import github
+
+    if format_ == "github":
+        github.print_report(report, brief=True)
+    else:
+        report.print(format_, brief=True)
+
+
+def check(folder: Path, report: Report, plugins: Plugins, options: PlayOptions) -> list[Problem]:
+    """Say what a run's figures don't meet, on stderr and to GitHub if that is the format."""
+    from evalkit.report import github
+    from evalkit.store.reader import RunReader
+
+    reader = RunReader(folder)
+    problems = options.checks.problems(reader, report.systems, plugins, own=True)
+    say_problems(problems)
+    if options.format == "github":
+        github.print_annotations([reader], report.systems, problems)
+    return problems
 
 
 def exit_code(report: Report) -> ExitCode:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from evalkit.cli._checks import CheckOptions, Checks, check_options, write_junit
 from evalkit.cli._play import FORMATS, PlayOptions, default_format
 from evalkit.errors import ExitCode, UsageError, worst_exit_code
 from evalkit.store.planned import Shard
@@ -27,6 +28,7 @@ class _Options:
     pictures: bool
     root: Path
     play: PlayOptions
+    junitxml: Path | None
 
 
 @click.command(
@@ -37,6 +39,7 @@ Examples:
   evalkit run polybridge.strict --agent truss --agent flat -j 2
   evalkit run polybridge.loose -k Multi --epochs 2
   evalkit run polybridge.strict --shard 1/4
+  evalkit run ci.smoke --fail-under 'success@3>=0.8' --junitxml smoke.xml --format github
   evalkit run polybridge.smoke -T parser=fenced --format json""",
 )
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
@@ -69,6 +72,7 @@ Examples:
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), help="How to print (default: rich on a terminal)."
 )
+@check_options
 @click.option("--dry-run", is_flag=True, help="Show what would be played and stop.")
 @click.option(
     "-o", "root", type=click.Path(path_type=Path, file_okay=False), default=Path("runs"), show_default=True,
@@ -93,6 +97,7 @@ def command(
     shard: str | None,
     registry: Path | None,
     format_: str | None,
+    checks: CheckOptions,
     dry_run: bool,
     root: Path,
 ) -> int:
@@ -101,6 +106,9 @@ def command(
     Every episode is recorded under the output folder; `evalkit report`, `show` and `rescore` work from
     those records. Without --agent a suite's own default agent plays.
     """
+    from evalkit.cli._progress import say
+    from evalkit.plugins import load_plugins
+
     options = _Options(
         agents=agents,
         epochs=epochs,
@@ -114,30 +122,38 @@ def command(
             memory_mib=job_memory,
             max_errors=1 if stop_at_first else maxfail,
             format=format_ or default_format(),
+            checks=Checks(checks, root),
         ),
+        junitxml=checks.junitxml,
     )
-    codes = _run_targets(targets, settings, registry, _selection(first, span, keyword, ids), options, dry_run)
-    return worst_exit_code(codes)
+    plugins = load_plugins()
+    plans = _plans(targets, settings, registry, _selection(first, span, keyword, ids), options, plugins)
+    options.play.checks.admit_plans(plans, plugins)
+    for plan in plans:
+        for notice in plan.suite.notices:
+            say(f"note: {notice}")
+    if dry_run:
+        for plan in plans:
+            click.echo(f"{plan.suite.name}: {_describe(plan)}")
+        return ExitCode.PASS
+    return _run_plans(plans, plugins, options)
 
 
-def _run_targets(
+def _plans(
     targets: Sequence[str],
     settings: Sequence[str],
     registry_path: Path | None,
     selection: Selection,
     options: _Options,
-    dry_run: bool,
-) -> list[ExitCode]:
-    from evalkit.cli._progress import say
-    from evalkit.plugins import load_plugins
+    plugins: Plugins,
+) -> list[Plan]:
+    """A plan for every suite that the targets stand for."""
     from evalkit.registry import Registry
     from evalkit.run.plan import make_plan
 
-    plugins = load_plugins()
     registry = Registry.load(plugins, registry_path)
-    names = registry.expand(targets)
-    suites = [registry.suite(name, settings) for name in names]
-    plans = [
+    suites = [registry.suite(name, settings) for name in registry.expand(targets)]
+    return [
         make_plan(
             plugins,
             suite,
@@ -150,33 +166,47 @@ def _run_targets(
         )
         for suite in suites
     ]
-    codes = []
-    for plan in plans:
-        for notice in plan.suite.notices:
-            say(f"note: {notice}")
-        if dry_run:
-            click.echo(_describe(plan))
-            codes.append(ExitCode.PASS)
-        else:
-            codes.append(run_plan(plan, plugins, options))
+
+
+def _run_plans(plans: Sequence[Plan], plugins: Plugins, options: _Options) -> ExitCode:
+    """Play one plan after the other; the JUnit file and one JSON document hold all of them."""
+    from evalkit.report.run_report import run_report
+    from evalkit.run.plan import run_name
+    from evalkit.store.reader import RunReader
+
+    together = options.play.format == "json" and len(plans) > 1
+    play = replace(options.play, silent=together)
+    codes: list[ExitCode] = []
+    folders: list[Path] = []
+    try:
+        for number, plan in enumerate(plans):
+            if number and not together:
+                click.echo()
+            folders.append(options.root / run_name(plan.suite.name))
+            codes.append(run_plan(plan, plugins, folders[-1], play))
             if codes[-1] is ExitCode.INTERRUPTED:
                 break
-    return codes
+    finally:
+        readers = [RunReader(folder) for folder in folders if (folder / "run.json").is_file()]
+        if options.junitxml is not None:
+            write_junit(options.junitxml, readers, plugins)
+    if together:
+        run_report(readers, plugins).print("json")
+    return worst_exit_code(codes)
 
 
-def run_plan(plan: Plan, plugins: Plugins, options: _Options) -> ExitCode:
+def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -> ExitCode:
     """Play one plan into a new run folder and print its scores."""
     from evalkit.cli._play import play_and_score, prepare_process
     from evalkit.cli._progress import say
-    from evalkit.run.plan import manifest, run_name
+    from evalkit.run.plan import manifest
     from evalkit.store.writer import RunWriter
 
     prepare_process()
-    name = run_name(plan.suite.name)
-    frozen = manifest(plan, plugins, name) | {"job_limits": options.play.job_limits()}
+    frozen = manifest(plan, plugins, folder.name) | {"job_limits": options.job_limits()}
     say(f"{plan.suite.name}: {_describe(plan)}")
-    writer = RunWriter.create(options.root / name, frozen)
-    return play_and_score(plan, plan.keys, plugins, writer, options.play)
+    writer = RunWriter.create(folder, frozen)
+    return play_and_score(plan, plan.keys, plugins, writer, options)
 
 
 def _describe(plan: Plan) -> str:

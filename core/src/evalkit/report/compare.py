@@ -71,8 +71,9 @@ class Comparison:
     fall into `clusters`; those of a metric that sees a whole run are its two figures, with 0 pairs and no
     test. `binary` says whether every task's value is 0 or 1. `low` and `high` bound the 95 % interval of
     the difference; `p_adjusted` is `p_value` after Holm's correction. `gained` and `lost` are the tasks
-    whose value rose and fell, for proportions only. `valued_a` and `valued_b` count the tasks that have a value on a side
-    (losses counted in); `unknown_a` and `unknown_b` name tasks with an episode whose result isn't known.
+    whose value rose and fell, for proportions only. `valued_a` and `valued_b` count the tasks that have a
+    value on a side (losses counted in); `unknown_a` and `unknown_b` name tasks with an episode whose result
+    isn't known.
     """
 
     spec: MetricSpec

@@ -73,7 +73,7 @@ def _regressions(old: Side, new: Side, system: System, allowed: float) -> list[P
     for comparison in compare_sides(old, new, lost):
         message = _fault(comparison, allowed, old.run)
         if message is not None:
-            problems.append(Problem(system, comparison.spec.id, message))
+            problems.append(Problem("regressed", system, comparison.spec.id, message))
     return problems
 
 

@@ -86,14 +86,15 @@ def chosen_metrics(
 
     UnknownNameError for a pattern that fits none.
     """
-    specs = [_protocol_metrics(reader, plugins) for reader in readers]
+    specs = [protocol_metrics(reader, plugins) for reader in readers]
     for pattern in patterns:
         if not any(_fits(spec, pattern) for run in specs for spec in run):
             raise UnknownNameError("metric", pattern, [spec.id for run in specs for spec in run])
     return [[s.id for s in run if not patterns or any(_fits(s, p) for p in patterns)] for run in specs]
 
 
-def _protocol_metrics(reader: RunReader, plugins: Plugins) -> list[MetricSpec]:
+def protocol_metrics(reader: RunReader, plugins: Plugins) -> list[MetricSpec]:
+    """The metrics of a run's protocol, in the suite's order; PluginError if its plugin can't be used."""
     benchmark = benchmark_of(reader)
     plugins.require(benchmark)
     names = list(reader.manifest["protocol"]["metrics"])

@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from evalkit.errors import UnknownNameError, UsageError
 from evalkit.hookspecs import MetricSpec
@@ -64,8 +65,9 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A condition that the figure of a system doesn't meet, in one line without the system's name."""
+    """What an agent's figure doesn't meet; `message` is one line without the agent's name."""
 
+    kind: Literal["missed", "regressed"]
     system: System
     metric: str
     message: str
@@ -96,7 +98,7 @@ def check_names(thresholds: Sequence[Threshold], suites: Sequence[Sequence[Metri
     for threshold in thresholds:
         found = [spec for specs in suites if (spec := find_metric(threshold.metric, specs)) is not None]
         if not found:
-            known = [spec.id for specs in suites for spec in specs]
+            known = [name for specs in suites for spec in specs for name in (spec.id, spec.label)]
             raise UnknownNameError("metric", threshold.metric, known, where)
         for spec in found:
             if spec.kind == "proportion" and not 0 <= threshold.limit <= 1:
@@ -117,7 +119,7 @@ def missed_thresholds(
             continue
         message = _fault(threshold, spec, system.aggregates[spec.id])
         if message is not None:
-            problems.append(Problem(system, spec.id, message))
+            problems.append(Problem("missed", system, spec.id, message))
     return problems
 
 

@@ -153,6 +153,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
             "title": suite.title,
             "origin": suite.origin,
             "notices": list(suite.notices),
+            "thresholds": list(suite.thresholds),
         },
         "protocol": suite.protocol(),
         "protocol_hash": suite.protocol_hash,
