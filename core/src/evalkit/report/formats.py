@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +11,42 @@ from dataclasses import asdict
 from typing import Any, TextIO
 
 from evalkit.report._layout import table_lines
-from evalkit.report.table import Cell, Estimate, Rate, Table, cell_text
+from evalkit.report.table import Cell, Column, Estimate, Rate, Table, cell_text, printable
 
 CSV_HEADER = (
     "table", "row", "column", "value", "numerator", "denominator", "low", "high", "unit", "method", "status"
 )  # fmt: skip
 
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",
+    "]": "{]}",
+    "÷": r"$\div$",
+    "×": r"$\times$",
+    "−": "$-$",
+    "·": r"$\cdot$",
+    "–": "--",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+_STYLE = """\
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
+p { margin: 0.25rem 0; opacity: 0.8; font-size: 0.9rem; }
+.wide { overflow-x: auto; margin-bottom: 0.5rem; }
+table { border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.8rem 0.3rem 0; }
+th { border-bottom: 2px solid; }
+td { border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+.figure { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.right { text-align: right; }
+"""
 
 #: Width of text that isn't printed on a terminal.
 FILE_WIDTH = 100
@@ -55,10 +86,28 @@ def to_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
+def to_latex(tables: Sequence[Table]) -> str:
+    """Tables as LaTeX `tabular`s that need no package, each with title and note as text around it."""
+    return "\n".join("\n".join(_latex_lines(table)) + "\n" for table in tables)
+
+
+def to_html(tables: Sequence[Table]) -> str:
+    """One page that holds the tables and needs nothing else: no scripts, readable on light and dark."""
+    title = html.escape(tables[0].title) if tables else "evalkit"
+    body = "\n".join("\n".join(_html_lines(table)) for table in tables)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
 FORMATS: dict[str, Callable[[Sequence[Table]], str]] = {
     "table": to_text,
     "markdown": to_markdown,
     "csv": to_csv,
+    "latex": to_latex,
+    "html": to_html,
 }
 """What turns tables into a text; JSON is the `summary` of a report."""
 
@@ -115,6 +164,48 @@ def _markdown(text: str) -> str:
     for character in "\\`*|":
         text = text.replace(character, f"\\{character}")
     return text.replace("<", "&lt;")
+
+
+def _latex_lines(table: Table) -> list[str]:
+    align = "".join("r" if column.align == "right" else "l" for column in table.columns)
+    rows = [
+        [column.name for column in table.columns],
+        *([cell_text(cell) for cell in row] for row in table.rows),
+    ]
+    head, *body = [" & ".join(map(_latex, row)) + r" \\" for row in rows]
+    lines = [_latex(table.title), "", rf"\begin{{tabular}}{{{align}}}", r"\hline", head, r"\hline", *body]
+    lines += [r"\hline", r"\end{tabular}"]
+    for line in table.note.splitlines():
+        lines += ["", _latex(line)]
+    return lines
+
+
+def _latex(text: str) -> str:
+    """The text with what LaTeX would read as commands escaped."""
+    return "".join(_LATEX.get(character, character) for character in printable(text))
+
+
+def _html_lines(table: Table) -> list[str]:
+    lines = ["<section>", f"<h2>{_html(table.title)}</h2>", '<div class="wide"><table>']
+    heads = "".join(f'<th scope="col">{_html(column.name)}</th>' for column in table.columns)
+    lines.append(f"<thead><tr>{heads}</tr></thead>\n<tbody>")
+    for row in table.rows:
+        cells = "".join(map(_html_cell, row, table.columns))
+        lines.append(f"<tr>{cells}</tr>")
+    lines.append("</tbody></table></div>")
+    lines += [f"<p>{_html(line)}</p>" for line in table.note.splitlines()]
+    return [*lines, "</section>"]
+
+
+def _html_cell(cell: Cell, column: Column) -> str:
+    kinds = ["right"] if column.align == "right" else []
+    kinds += [] if isinstance(cell, str) else ["figure"]
+    name = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<td{name}>{_html(cell_text(cell))}</td>"
+
+
+def _html(text: str) -> str:
+    return html.escape(printable(text))
 
 
 def _key_columns(table: Table) -> int:

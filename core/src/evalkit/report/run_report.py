@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from evalkit.errors import EvalkitError, UnknownNameError
 from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins, resolve
+from evalkit.report.epochs import pass_table
 from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text, write_text
 from evalkit.report.systems import System, main_tables, merged_by_id, summary, systems_of
 from evalkit.report.table import Table
@@ -74,8 +75,9 @@ def run_report(
         if keep_scores:
             scoring.keep_scores(reader.folder, scores)
         systems += systems_of(reader, scores)
-        if not patterns:
-            views.append((reader.name, _view_tables(reader, plugins, scores)))
+        attempts = pass_table(reader, scores)
+        tables = [] if patterns else _view_tables(reader, plugins, scores)
+        views.append((reader.name, tables if attempts is None else [attempts, *tables]))
     return Report(systems, [*main_tables(systems), *merged_by_id(views)])
 
 
