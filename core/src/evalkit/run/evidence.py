@@ -62,6 +62,8 @@ def missing_evidence(
     Evidence counts if it was found by the same version with the same constants and without an error.
     Designs that several episodes share are executed once.
     """
+    if not executors:
+        return []
     by_id = {task.id: task for task in tasks}
     current = {name: assembly.executor(name) for name in executors}
     jobs: dict[tuple[str, str], EvidenceJob] = {}
