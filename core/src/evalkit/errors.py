@@ -6,6 +6,7 @@
     │   └── RegistryError        a registry or suites file is wrong (file and line)
     ├── NothingSelectedError     the selection holds no task                       (exit 5)
     ├── PluginError              a plugin can't be used (names it and says why)    (exit 4)
+    ├── SandboxError             scripts can't be shut in as well as required      (exit 4)
     ├── RecordError              a run folder is unreadable, foreign, newer, damaged (exit 2)
     └── StorageError             the disk is full or the folder can't be written   (exit 4)
 
@@ -107,6 +108,10 @@ class PluginError(EvalkitError):
     def __init__(self, plugin: str, message: str) -> None:
         super().__init__(f"plugin {plugin!r}: {message}")
         self.plugin = plugin
+
+
+class SandboxError(EvalkitError):
+    """A script can't be run as well shut in as required: says what is missing and how to get it."""
 
 
 class RecordError(UsageError):

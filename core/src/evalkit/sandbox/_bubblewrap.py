@@ -1,0 +1,122 @@
+"""The command that shuts a script in at level FULL.
+
+    unshare   own mounts                     (an ordinary user: in a user namespace, to be allowed to mount)
+    sh        a bounded tmpfs for everything that the script writes
+    setpriv   own user id (root only), no capabilities, no new privileges
+    bwrap     own users, processes, network, IPC, host name, file system; the filter on system calls
+    python    the supervisor, then the script
+
+Each replaces the one before, so that the process started is bwrap itself.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalkit.sandbox._interpreter import closed_to_others
+from evalkit.sandbox._levels import Limits
+
+WORKSPACE = "/work"
+HOME = "/tmp"
+TOOLS = ("bwrap", "unshare", "setpriv", "mount", "sh")
+
+_STAGE = """
+set -eu
+stage=$1 options=$2
+shift 2
+mount -n -t tmpfs -o "$options" evalkit-sandbox "$stage"
+mkdir -m 777 "$stage/work" "$stage/tmp" "$stage/shm"
+number=0
+while [ "$1" != -- ]; do
+  mkdir "$stage/$number"
+  mount -n --rbind "$1" "$stage/$number"
+  number=$((number + 1))
+  shift
+done
+shift
+exec "$@"
+"""
+"""bwrap can't bound the number of files on a tmpfs, and the user it runs as can't reach folders that are
+closed to others; so both are done before it starts, in mounts that only this process sees."""
+
+_SYSTEM_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+_SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+"""All that is shown of /etc: where the loader finds libraries."""
+
+_ISOLATION = (
+    *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
+    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+)
+
+
+def command(
+    stage: Path, limits: Limits, shown: Sequence[Path], uid: int | None, seccomp: int, payload: Sequence[str]
+) -> list[str]:
+    """argv that runs `payload` shut in.
+
+    `stage`: an empty folder that others may pass through, where the tmpfs is mounted out of everyone's sight;
+    `shown`: folders bound read-only at their own paths; `uid`: the id to become (root only);
+    `seccomp`: a descriptor from which the filter is read.
+    """
+    closed = [folder for folder in shown if uid is not None and closed_to_others(folder)]
+    options = f"size={limits.disk_bytes},nr_inodes={limits.disk_files},mode=0755"
+    binds: list[str] = []
+    for folder in shown:
+        source = stage / str(closed.index(folder)) if folder in closed else folder
+        binds += ["--ro-bind", str(source), str(folder)]
+    return [
+        *_own_mounts(uid),
+        *(_tool("sh"), "-c", _STAGE, "sh", str(stage), options, *map(str, closed), "--"),
+        *without_privileges(uid),
+        *(_tool("bwrap"), *_ISOLATION, *_system()),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--bind", f"{stage}/shm", "/dev/shm", "--remount-ro", "/dev"),
+        *("--bind", f"{stage}/tmp", "/tmp", "--bind", f"{stage}/work", WORKSPACE),
+        *binds,
+        # Last: until then bwrap makes the folders on which it mounts.
+        *("--remount-ro", "/", "--chdir", WORKSPACE, "--seccomp", str(seccomp), "--"),
+        *payload,
+    ]
+
+
+def without_privileges(uid: int | None) -> list[str]:
+    """argv of setpriv: as `uid`, or as the same user if it is None, with nothing that could be regained."""
+    become = [] if uid is None else ["--reuid", str(uid), "--regid", str(uid), "--clear-groups"]
+    # Uid 0 of a user namespace may map itself into another one only with CAP_SETFCAP (user_namespaces(7)).
+    bounding = "-all" if uid is not None else "-all,+setfcap"
+    return [
+        _tool("setpriv"),
+        *become,
+        "--no-new-privs",
+        "--inh-caps=-all",
+        f"--bounding-set={bounding}",
+        "--",
+    ]
+
+
+def _own_mounts(uid: int | None) -> list[str]:
+    as_user = [] if uid is not None else ["--user", "--map-root-user"]
+    return [_tool("unshare"), *as_user, "--mount", "--"]
+
+
+def _tool(name: str) -> str:
+    return shutil.which(name) or name
+
+
+def _system() -> list[str]:
+    """bwrap's arguments for a read-only system: /usr, the folders that usually are links into it, the
+    loader's list of libraries."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM_LINKS:
+        path = Path("/", name)
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            arguments += ["--ro-bind", str(path), str(path)]
+    for file in _SYSTEM_FILES:
+        arguments += ["--ro-bind-try", file, file]
+    return arguments
