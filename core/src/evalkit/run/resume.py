@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evalkit.canonical import sha256_of
@@ -16,7 +16,7 @@ from evalkit.run.worker import AgentChoice, PlaySetup
 from evalkit.store.planned import Shard
 from evalkit.store.reader import IndexLine, RunReader
 from evalkit.store.writer import RunWriter
-from evalkit.types import EpisodeKey
+from evalkit.types import EpisodeKey, Task
 
 SELECTIONS = ("error", "unscored", "missing")
 _LISTS = ("validators", "executors", "final_executors", "metrics")
@@ -63,7 +63,10 @@ def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
     """
     manifest, suite = reader.manifest, recorded_suite(reader)
     plugins.require(suite.benchmark)
-    _refuse(reader, [*_changed_components(suite, plugins), *_changed_agents(reader, suite, plugins)])
+    changed = [*changed_components(suite, plugins), *_changed_agents(reader, suite, plugins)]
+    _refuse(reader, changed)
+    every = load_tasks(plugins, suite)
+    tasks = recorded_tasks(reader, every)
     setup = PlaySetup(
         benchmark=suite.benchmark,
         variant=suite.variant,
@@ -74,17 +77,15 @@ def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
         agents=tuple(AgentChoice(a["id"], a["name"], a["argument"]) for a in manifest["agents"]),
         pictures=manifest["pictures"],
     )
-    every = load_tasks(plugins, suite)
-    by_id = {task.id: task for task in every}
-    tasks = tuple(by_id[name] for name in manifest["tasks"] if name in by_id)
-    assembly = Assembly(setup, plugins)
-    if len(tasks) < len(manifest["tasks"]):
-        _refuse(reader, [f"{len(manifest['tasks']) - len(tasks)} of its tasks don't exist"])
-    if tasks_sha256(tasks) != manifest["tasks_sha256"]:
-        _refuse(reader, ["the contents of its tasks differ"])
-    _refuse(reader, list(_changed_constants(reader, assembly)))
+    _refuse(reader, [*changed_tasks(reader, tasks), *changed_constants(reader, Assembly(setup, plugins))])
     shard = Shard(**manifest["shard"]) if manifest.get("shard") else None
     return Plan(suite, setup, tasks, len(every), manifest["epochs"], manifest["seed"], shard)
+
+
+def recorded_tasks(reader: RunReader, tasks: Iterable[Task]) -> tuple[Task, ...]:
+    """Those of the tasks that a run names, in its order."""
+    by_id = {task.id: task for task in tasks}
+    return tuple(by_id[name] for name in reader.manifest["tasks"] if name in by_id)
 
 
 def other_packages(reader: RunReader, plugins: Plugins) -> list[str]:
@@ -96,6 +97,43 @@ def other_packages(reader: RunReader, plugins: Plugins) -> list[str]:
         for name, version in recorded.items()
         if here.get(name) != version
     ]
+
+
+def changed_components(suite: Suite, plugins: Plugins) -> Iterator[str]:
+    """What of a recorded protocol has another version here, or is missing, a phrase each."""
+    version = plugins.benchmarks()[suite.benchmark].version
+    if version != suite.benchmark_version:
+        yield f"benchmark {suite.benchmark} is version {version}, was {suite.benchmark_version}"
+    executors = plugins.executors(suite.benchmark)
+    tables: dict[str, Mapping[str, Any]] = {
+        "validators": plugins.validators(suite.benchmark),
+        "executors": executors,
+        "final_executors": executors,
+        "metrics": plugins.metrics(suite.benchmark),
+    }
+    for kind, recorded in suite.versions.items():
+        word = kind.removesuffix("s").replace("_", " ")
+        for name, version in recorded.items():
+            if name not in tables[kind]:
+                yield f"{word} {name} is not installed"
+            elif tables[kind][name].version != version:
+                yield f"{word} {name} is version {tables[kind][name].version}, was {version}"
+
+
+def changed_tasks(reader: RunReader, tasks: Sequence[Task]) -> Iterator[str]:
+    """Whether the tasks of a recorded run (see `recorded_tasks`) are others here, a phrase."""
+    missing = len(reader.manifest["tasks"]) - len(tasks)
+    if missing:
+        yield f"{missing} of its tasks don't exist"
+    elif tasks_sha256(tasks) != reader.manifest["tasks_sha256"]:
+        yield "the contents of its tasks differ"
+
+
+def changed_constants(reader: RunReader, assembly: Assembly) -> Iterator[str]:
+    """Executors of a recorded run whose constants are others here, a phrase each."""
+    for name, recorded in reader.manifest["executors"].items():
+        if assembly.executor(name).constants_sha256 != recorded["constants_sha256"]:
+            yield f"the constants of executor {name} differ"
 
 
 def selected(reader: RunReader, only: Iterable[str] | None) -> list[EpisodeKey]:
@@ -143,26 +181,6 @@ def _refuse(reader: RunReader, differences: list[str]) -> None:
         )
 
 
-def _changed_components(suite: Suite, plugins: Plugins) -> Iterator[str]:
-    version = plugins.benchmarks()[suite.benchmark].version
-    if version != suite.benchmark_version:
-        yield f"benchmark {suite.benchmark} is version {version}, was {suite.benchmark_version}"
-    executors = plugins.executors(suite.benchmark)
-    tables: dict[str, Mapping[str, Any]] = {
-        "validators": plugins.validators(suite.benchmark),
-        "executors": executors,
-        "final_executors": executors,
-        "metrics": plugins.metrics(suite.benchmark),
-    }
-    for kind, recorded in suite.versions.items():
-        word = kind.removesuffix("s").replace("_", " ")
-        for name, version in recorded.items():
-            if name not in tables[kind]:
-                yield f"{word} {name} is not installed"
-            elif tables[kind][name].version != version:
-                yield f"{word} {name} is version {tables[kind][name].version}, was {version}"
-
-
 def _changed_agents(reader: RunReader, suite: Suite, plugins: Plugins) -> Iterator[str]:
     for agent in reader.manifest["agents"]:
         try:
@@ -172,9 +190,3 @@ def _changed_agents(reader: RunReader, suite: Suite, plugins: Plugins) -> Iterat
         else:
             if version != agent["version"]:
                 yield f"agent {agent['name']} is version {version}, was {agent['version']}"
-
-
-def _changed_constants(reader: RunReader, assembly: Assembly) -> Iterator[str]:
-    for name, recorded in reader.manifest["executors"].items():
-        if assembly.executor(name).constants_sha256 != recorded["constants_sha256"]:
-            yield f"the constants of executor {name} differ"
