@@ -132,6 +132,13 @@ class Registry:
             found += self._expand_one(target, ())
         return list(dict.fromkeys(found))
 
+    def one(self, target: str, overrides: Sequence[str] = ()) -> Suite:
+        """The one suite that a target stands for, as `suite`; UsageError if it stands for several."""
+        names = self.expand([target])
+        if len(names) != 1:
+            raise UsageError(f"{target} stands for {len(names)} suites; name one of {', '.join(names)}")
+        return self.suite(names[0], overrides)
+
     def describe(self, name: str) -> Mapping[str, Any]:
         """A suite's entries as written: a look at it that needs nothing of its plugins."""
         return self._block(name).data

@@ -58,11 +58,7 @@ def command(
 
     prepare_process()
     plugins = load_plugins()
-    suites = Registry.load(plugins, registry)
-    names = suites.expand([target])
-    if len(names) != 1:
-        raise UsageError(f"{target} stands for {len(names)} suites; name one of {', '.join(names)}")
-    suite = suites.suite(names[0], settings)
+    suite = Registry.load(plugins, registry).one(target, settings)
     if not file.is_file():
         raise UsageError(f"there is no file {file}")
     task = _task(plugins, suite, id_, task_file)
