@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalkit.canonical import canonical_json, sha256_of
+from evalkit.testing._contracts import CheckedValidator, checked_observation, checked_result
 from evalkit.testing._environment_checks import require_json
 from evalkit.testing._finding import Broken, Skip, raised, short
 from evalkit.testing._hostile import accepts, hostile_arguments, sample_arguments
 from evalkit.testing._play import SEED, Played, loop_executor, record
 from evalkit.testing._subject import Subject
-from evalkit.types import Observation, StepContext, StepResult, Task, Tool, ToolCall, Verdict
+from evalkit.types import StepContext, StepResult, Task, Tool, ToolCall, Verdict
 
 #: A hostile call is cut to this length in messages.
 CALL_CHARACTERS = 100
@@ -29,7 +30,13 @@ def check_hostile_calls(subject: Subject) -> str:
         for arguments in hostile_arguments(tool):
             (passed if accepts(tool, arguments) else refused).append(ToolCall(tool.name, arguments))
     _check_refused(subject, task, [call for call in refused if _is_json(call.arguments)])
-    _check_passed(subject, task, passed)
+    first = [ToolCall(tool.name, sample_arguments(tool)) for tool in tools]
+    _check_passed(
+        subject,
+        task,
+        [call for call, tool in zip(first, tools, strict=True) if accepts(tool, call.arguments)],
+        passed,
+    )
     return f"{len(refused)} calls that the schemas refuse, {len(passed)} that they let pass"
 
 
@@ -62,11 +69,16 @@ def _check_refused(subject: Subject, task: Task, calls: list[ToolCall]) -> None:
             raise Broken(f"{_told(call)} is refused and changes the state")
 
 
-def _check_passed(subject: Subject, task: Task, calls: list[ToolCall]) -> None:
-    """At the environment itself, with the candidates that calls bring going to validators and executors."""
+def _check_passed(subject: Subject, task: Task, first: list[ToolCall], calls: list[ToolCall]) -> None:
+    """At the environment itself, with the candidates that calls bring going to validators and executors.
+
+    Each of `first` is made right after the start, `calls` are made one after the other.
+    """
     field = _Field(subject, task)
-    for call in calls:
+    for number, call in enumerate([*first, *calls]):
         try:
+            if number <= len(first):
+                field.start()
             field.make(call)
         except Broken as error:
             raise Broken(f"{_told(call)}: {error}") from error
@@ -79,11 +91,14 @@ class _Field:
 
     def __init__(self, subject: Subject, task: Task) -> None:
         self._subject, self._task = subject, task
-        self._validators = [build(subject.settings) for build in subject.validators.values()]
+        self._validators = [
+            CheckedValidator(n, build(subject.settings)) for n, build in subject.validators.items()
+        ]
         self._executors = [loop_executor(subject, name).executor for name in subject.executors]
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """A new episode."""
         self._environment = self._subject.environment(self._subject.settings)
         self._environment.reset(self._task, SEED)
 
@@ -91,20 +106,16 @@ class _Field:
         """One call and what follows from it."""
         before = sha256_of(self._environment.state())
         context = StepContext(dict(self._subject.limits), Counter(calls=0))
-        result = self._environment.step(call, context)
-        if not isinstance(result, StepResult):
-            raise Broken(f"step gives {type(result).__name__}, wanted a StepResult")
+        result = checked_result(self._environment.step(call, context))
         observation = result.observation
         if result.candidate is not None or result.violations:
-            observation = self._test(result)
-        if not isinstance(observation, Observation):
-            raise Broken(f"gives {type(observation).__name__}, wanted an Observation")
+            observation = checked_observation("feedback", self._test(result))
         require_json([observation.text, dict(observation.data)], "the observation")
         require_json(self._environment.state(), "the state")
         if not result.ok and sha256_of(self._environment.state()) != before:
             raise Broken("is answered with ok=False and changes the state")
         if result.done or observation.done:
-            self._start()
+            self.start()
 
     def _test(self, result: StepResult) -> Any:
         found = list(result.violations)

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from evalkit.testing._contracts import checked_execution, checked_violations
 from evalkit.testing._environment_checks import require_json
-from evalkit.testing._finding import Broken, Skip, difference, raised, short
+from evalkit.testing._finding import Broken, Skip, difference, raised
 from evalkit.testing._play import Played, gather, play_script, record
 from evalkit.testing._subject import Builder, Subject, new_agent
-from evalkit.types import Candidate, Episode, Execution, Score, Task, Verdict, Violation
+from evalkit.types import Candidate, Episode, Execution, Score, Task, Verdict
 
 STATUSES = ("ok", "not_applicable", "skipped", "degraded", "undetermined", "unscored")
 VALUED = ("ok", "degraded")
@@ -27,27 +28,20 @@ def check_validators(subject: Subject) -> str:
         for task, candidate in candidates:
             before = copy.deepcopy((task, candidate))
             validator = build(subject.settings)
-            verdicts = [validator.validate(task, candidate) for _ in range(2)]
-            verdicts.append(build(subject.settings).validate(task, candidate))
-            for verdict in verdicts:
-                _check_violations(name, verdict)
-                if found := difference(_plain(verdicts[0]), _plain(verdict), "violations"):
-                    raise Broken(f"{name} on {task.id}: says different things of one candidate: {found}")
+            first = _violations(name, validator.validate(task, candidate))
             _check_unchanged(name, before, (task, candidate))
+            for again in (validator, build(subject.settings)):
+                second = _violations(name, again.validate(task, candidate))
+                if found := difference(first, second, "violations"):
+                    raise Broken(f"{name} on {task.id}: says different things of one candidate: {found}")
     return f"{len(subject.validators)} validators, {len(candidates)} candidates"
 
 
-def _check_violations(name: str, verdict: Any) -> None:
-    for violation in verdict:
-        if not isinstance(violation, Violation):
-            raise Broken(f"{name} gives {type(violation).__name__}, wanted a Violation")
-        if not violation.code or not violation.message:
-            raise Broken(f"{name}: a violation without code or message: {short(violation)}")
-        require_json(asdict(violation), f"{name}: a violation")
-
-
-def _plain(verdict: Any) -> list[dict[str, Any]]:
-    return [asdict(violation) for violation in verdict]
+def _violations(name: str, answer: Any) -> list[dict[str, Any]]:
+    """A validator's answer as JSON; Broken if it isn't one."""
+    violations = [asdict(violation) for violation in checked_violations(name, answer)]
+    require_json(violations, f"{name}: its answer")
+    return violations
 
 
 def check_executors(subject: Subject) -> str:
@@ -75,7 +69,9 @@ def _check_executor(
     for task, candidate in candidates:
         before = copy.deepcopy((task, candidate))
         first = executor.execute(task, candidate, pictures=False)
-        _check_execution(name, first)
+        checked_execution(name, first)
+        require_json(first.data, f"{name}: data")
+        _check_unchanged(name, before, (task, candidate))
         again = executor.execute(task, candidate, pictures=False)
         anew = build(subject.settings).execute(task, candidate, pictures=False)
         for other, files in ((again, True), (anew, True)):
@@ -84,17 +80,6 @@ def _check_executor(
         pictured = executor.execute(task, candidate, pictures=True)
         if found := difference(execution_facts(first, False), execution_facts(pictured, False)):
             raise Broken(f"{name} on {task.id}: pictures change the evidence: {found}")
-        _check_unchanged(name, before, (task, candidate))
-
-
-def _check_execution(name: str, execution: Any) -> None:
-    if not isinstance(execution, Execution):
-        raise Broken(f"{name} gives {type(execution).__name__}, wanted an Execution")
-    if execution.success is not None and not isinstance(execution.success, bool):
-        raise Broken(f"{name}: success is {execution.success!r}, wanted True, False or None")
-    if execution.executor not in ("", name):
-        raise Broken(f"{name}: says that it is {execution.executor!r}")
-    require_json(execution.data, f"{name}: data")
 
 
 def execution_facts(execution: Execution, files: bool = True) -> dict[str, Any]:

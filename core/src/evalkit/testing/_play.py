@@ -12,6 +12,12 @@ from evalkit.canonical import canonical_json
 from evalkit.episode import End, LoopExecutor, Rules, execution_fields, play
 from evalkit.run.assemble import constants_sha256
 from evalkit.run.trial import MemorySink
+from evalkit.testing._contracts import (
+    CheckedExecutor,
+    CheckedValidator,
+    checked_observation,
+    checked_result,
+)
 from evalkit.testing._finding import Broken
 from evalkit.types import (
     Candidate,
@@ -97,17 +103,20 @@ class _Spy(Watched):
         self.contexts: list[StepContext] = []
         self.states: list[Any] = []
 
+    def reset(self, task: Task, seed: int) -> Observation:
+        return checked_observation("reset", super().reset(task, seed))
+
     def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
         self.contexts.append(ctx)
-        result = super().step(call, ctx)
+        result = checked_result(super().step(call, ctx))
         if result.candidate is not None:
-            self.candidates.append(result.candidate)
+            self.candidates.append(copy.deepcopy(result.candidate))  # as it was before anybody got it
         return result
 
     def feedback(self, verdict: Verdict, execution: Execution | None) -> Observation:
         if execution is not None:
             self.executions.append(execution)
-        return super().feedback(verdict, execution)
+        return checked_observation("feedback", super().feedback(verdict, execution))
 
     def state(self) -> dict[str, Any]:
         self.states.append(super().state())
@@ -170,7 +179,7 @@ def record(
     key = EpisodeKey("check", task.id, "check", 1)
     rules = Rules(
         subject.limits if limits is None else limits,
-        [build(subject.settings) for build in subject.validators.values()],
+        [CheckedValidator(name, build(subject.settings)) for name, build in subject.validators.items()],
         [loop_executor(subject, name) for name in subject.executors],
         pictures=pictures,
     )
@@ -211,5 +220,5 @@ def gather(subject: Subject, played: Played) -> Played:
 def loop_executor(subject: Subject, name: str) -> LoopExecutor:
     """An executor of the subject, newly built."""
     build = subject.executors.get(name) or subject.final_executors[name]
-    executor = build(subject.settings)
+    executor = CheckedExecutor(name, build(subject.settings))
     return LoopExecutor(name, "", constants_sha256(executor), executor)

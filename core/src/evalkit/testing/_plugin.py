@@ -74,8 +74,8 @@ def _check_light(plugins: Plugins, name: str, registry: Registry) -> str:
         f"import {module}\n"
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         f"print(*sorted(new - set(sys.stdlib_module_names) - {{'evalkit', {package!r}}}))\n"
-        f"core = {{name for name in set(sys.modules) - before - {{{module!r}}} if name.startswith('evalkit.')}}\n"
-        "print(*sorted(core))"
+        f"new = set(sys.modules) - before - {{{module!r}}}\n"
+        "print(*sorted(name for name in new if name.startswith('evalkit.')))"
     )
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}"],

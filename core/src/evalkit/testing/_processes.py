@@ -28,11 +28,13 @@ def check_processes(subject: Subject) -> str:
     for task in subject.tasks:
         _pickled(task, f"the task {task.id}")
     alone = replace(subject, load_tasks=tuple, metrics={}, run_metrics={}, agents={})
-    there = _elsewhere(_pickled(alone, "the environment, a validator or an executor"))
+    pickled = _pickled(alone, "the environment, a validator or an executor")
+    here = {task.id: _play(alone, task) for task in subject.tasks}
+    for execution in (execution for _, executions in here.values() for execution in executions):
+        _pickled(execution, f"an execution by {execution.executor}")
+    there = _elsewhere(pickled)
     for task in subject.tasks:
-        events, executions = _play(alone, task)
-        for execution in executions:
-            _pickled(execution, f"an execution by {execution.executor}")
+        events, executions = here[task.id]
         other_events, other_executions = there[task.id]
         if found := first_difference(events, other_events):
             raise Broken(f"{task.id}: another process gets another episode: {found}")
