@@ -4,6 +4,7 @@ The run is played by the real walk and written by the real writer. Tests put thi
 import it, because plugins name what they bring as `module:attribute`.
 """
 
+import itertools
 import json
 
 from pydantic import BaseModel
@@ -206,8 +207,10 @@ class _Sink:
         pass
 
 
-def record(folder, builders, *, run="20260131-101500-towers.all-0001"):
-    """Record a run: `builders` maps agent → task id → heights; tasks that an agent lacks aren't played."""
+def record(folder, builders, *, run="20260131-101500-towers.all-0001", **changes):
+    """Record a run: `builders` maps agent → task id, or (task id, epoch) → heights; what an agent lacks
+    isn't played. `changes` are of the manifest.
+    """
     manifest = {
         "record_version": 1,
         "run": run,
@@ -216,8 +219,15 @@ def record(folder, builders, *, run="20260131-101500-towers.all-0001"):
         "protocol": {
             "benchmark": {"towers": "1"},
             "tasks": {},
+            "condition": "strict",
+            "variant": "default",
+            "limits": {},
             "settings": {},
+            "validators": {},
+            "executors": {},
+            "final_executors": {},
             "metrics": {spec.id: spec.version for spec in METRICS},
+            "order": [[], [], []],
         },
         "protocol_hash": "0123456789abcdef" * 4,
         "condition": "strict",
@@ -225,21 +235,24 @@ def record(folder, builders, *, run="20260131-101500-towers.all-0001"):
             {"id": a, "name": a, "argument": "", "version": "1", "plugin": "towers"} for a in builders
         ],
         "tasks": [task.id for task in TASKS],
+        "tasks_sha256": "cd" * 32,
         "epochs": 1,
         "seed": 0,
+        "pictures": True,
         "executors": {"gravity": {"version": "1", "constants_sha256": "ab" * 32, "constants": {}}},
         "versions": {"evalkit-core": "0.1.0"},
         "platform": {"python": "3.11.7", "implementation": "cpython", "system": "Linux", "machine": "x86_64"},
-    }
+    } | changes
     writer = RunWriter.create(folder / run, json.loads(json.dumps(manifest)))
     rules = Rules({}, [Positive()], [LoopExecutor("gravity", "1", "ab" * 32, Gravity())], pictures=True)
     for agent, of_task in builders.items():
-        for task in TASKS:
-            if task.id in of_task:
-                key = EpisodeKey(agent, task.id, "strict", 1)
+        for task, epoch in itertools.product(TASKS, range(1, manifest["epochs"] + 1)):
+            heights = of_task.get((task.id, epoch), of_task.get(task.id))
+            if heights is not None and task.id in manifest["tasks"]:
+                key = EpisodeKey(agent, task.id, "strict", epoch)
                 log, attempt = writer.begin(key)
                 sink = _Sink(writer, log)
-                end = play(key, task, 0, Towers({}), Builder(of_task[task.id]), rules, sink)
+                end = play(key, task, 0, Towers({}), Builder(heights), rules, sink)
                 fields = {"reason": end.reason.value, "counters": dict(end.counters)}
                 writer.finish(key, log, attempt, fields | ({"detail": end.detail} if end.detail else {}))
     writer.close()
