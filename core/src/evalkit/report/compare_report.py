@@ -224,7 +224,7 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
         yield f"a task's value is its mean over the epochs that have one (A {a.epochs}, B {b.epochs})"
     yield "figures and differences are over the tasks with a value on both sides (`evalkit report` has all)"
     if any(c.low is not None for c in found):
-        methods = _methods(c.method for c in found if c.method)
+        methods = _methods(c.method for c in found if c.low is not None)
         yield f"[low, high] is the 95 % interval of the difference: {methods}"
     if tests:
         yield f"p: {_methods(f'{c.test}{_cluster(c)}' for c in found if c.test)}"
