@@ -66,7 +66,7 @@ def test_a_comparison_as_a_person_sees_it(record):
         "towers.all · A old, B new\n"
         "metric  A  B  B − A  p  p (Holm)\n"
         "─  ─  ─  ─  ─  ─\n"
-        "Success@3  50.0 % (2/4)  75.0 % (3/4)  25.0 points [-75.0, 100.0]  1  1\n"
+        "Success@3  50.0 % (2/4)  75.0 % (3/4)  25.0 points [-50.0, 100.0]  1  1\n"
         "Height  4.00 m (n=1)  4.00 m (n=1)  0.00 m  –  –\n"
         "\n"
         "A: agent old, run one\n"

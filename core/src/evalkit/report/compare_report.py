@@ -171,10 +171,7 @@ def _figure_cell(c: Comparison, value: float | None) -> Cell:
 
 def _difference_cell(c: Comparison) -> Cell:
     unit = "points" if c.spec.unit == "%" else c.spec.unit
-    scale = 100.0 if c.spec.unit == "%" else 1.0
-    low, high = (None if bound is None else bound * scale for bound in (c.low, c.high))
-    difference = None if c.difference is None else c.difference * scale
-    return Estimate(_whole(c, difference), None, low, high, unit, "", c.method)
+    return Estimate(_whole(c, c.difference), None, c.low, c.high, unit, "", c.method)
 
 
 def _whole(c: Comparison, value: float | None) -> float | None:

@@ -10,7 +10,8 @@ from typing import Literal
 class Rate:
     """A ratio of counts with its interval: `58.2 % (110/189) [51.1, 65.0]`, or `– (0/0)`.
 
-    `value`, `low` and `high` are fractions; the unit `%` prints them in percent. `word` is printed in
+    `value`, `low` and `high` are fractions; the unit `%` prints them in percent, `points` (of a
+    difference) in percentage points. `word` is printed in
     place of a value that doesn't exist (`skipped`) or behind one that needs a mark (`degraded`).
     """
 
@@ -130,7 +131,7 @@ def _interval(figure: Rate | Estimate) -> str:
 
 def _scale(figure: Rate | Estimate, value: float) -> tuple[float, int]:
     """What the unit multiplies by, and the decimals that value and interval share."""
-    if figure.unit == "%":
+    if figure.unit in ("%", "points"):
         return 100.0, 1
     return 1.0, 0 if isinstance(value, int) else _decimals(value)
 
