@@ -22,6 +22,7 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "run": ("evalkit.cli.run", "command", "Play suites and score them."),
     "resume": ("evalkit.cli.resume", "command", "Go on with a run that was interrupted."),
     "try": ("evalkit.cli.try_", "command", "Put one design to the test, without an agent."),
+    "play": ("evalkit.cli.play", "command", "Play an episode yourself, at a prompt or from a shell."),
     "ls": ("evalkit.cli.ls", "command", "List suites, tasks, agents, plugins, metrics, executors."),
     "info": ("evalkit.cli.info", "command", "Say what a suite, metric, agent or plugin is."),
     "runs": ("evalkit.cli.runs", "command", "List recorded runs."),

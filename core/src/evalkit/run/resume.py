@@ -183,6 +183,9 @@ def _refuse(reader: RunReader, differences: list[str]) -> None:
 
 def _changed_agents(reader: RunReader, suite: Suite, plugins: Plugins) -> Iterator[str]:
     for agent in reader.manifest["agents"]:
+        if agent.get("transport"):
+            yield f"{agent['id']} played from outside ({agent['transport']}) and has to come back for that"
+            continue
         try:
             version = find_agent(plugins, suite.benchmark, agent["name"]).version
         except EvalkitError as error:

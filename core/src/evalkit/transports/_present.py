@@ -1,0 +1,138 @@
+"""What a client gets to see: an observation as text, pictures as files, calls from `key=value` words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalkit.errors import UsageError
+from evalkit.report.files import write_artifacts
+from evalkit.transports._driven import DrivenEpisode, ended
+from evalkit.types import Artifact, Observation, StepContext, Tool
+
+
+#: A value of up to this many characters stands on the line of its name.
+ONE_LINE = 80
+
+
+class Pictures:
+    """Writes the pictures of observations to a folder, which is made when the first one comes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._observations = 0
+
+    def write(self, observation: Observation) -> list[Path]:
+        """The files of an observation's pictures, in order, `003-editor.png` for the third observation's."""
+        self._observations += 1
+        if not observation.images:
+            return []
+        return write_artifacts(
+            [
+                Artifact(f"{self._observations:03}-{image.name}", image.data(), image.media_type)
+                for image in observation.images
+            ],
+            self._folder,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client is told: `pictures` are the files of `observation.images`, `end` is empty until the end.
+
+    `ok` is False for a mistake that the call was.
+    """
+
+    ok: bool
+    observation: Observation
+    pictures: Sequence[Path]
+    context: StepContext
+    end: str
+
+    @classmethod
+    def of(cls, episode: DrivenEpisode, observation: Observation, pictures: Pictures) -> Answer:
+        """The answer to the call that showed `observation`; its pictures are written."""
+        end = "" if episode.end is None else ended(episode.end)
+        return cls(episode.ok, observation, pictures.write(observation), episode.context, end)
+
+    def text(self, indent: int | None = None) -> str:
+        """All of it in words; JSON in it is indented by that many blanks, or else compact."""
+        shown = observation_text(self.observation, self.pictures, indent)
+        return "\n\n".join(part for part in (shown, self.end or budget_text(self.context)) if part)
+
+
+def observation_text(
+    observation: Observation, pictures: Sequence[Path] = (), indent: int | None = None
+) -> str:
+    """An observation in words: its text, each field of its data under its name, the pictures' paths."""
+    parts = [observation.text] if observation.text else []
+    parts += [_field(name, value, indent) for name, value in observation.data.items()]
+    parts += [f"picture: {path}" for path in pictures]
+    return "\n\n".join(parts)
+
+
+def budget_text(context: StepContext) -> str:
+    """What is left of each limited counter, in a line; empty if nothing is limited."""
+    left = (f"{_plain(name)} {left:.0f}" for name, left in context.budget_left.items())
+    return f"left: {', '.join(left)}" if context.budget_left else ""
+
+
+def tools_text(tools: Sequence[Tool]) -> str:
+    """Each tool with what it does and its arguments."""
+    return "\n".join(line for tool in tools for line in _tool_lines(tool))
+
+
+def typed(tools: Sequence[Tool], name: str, pairs: Mapping[str, str]) -> dict[str, Any]:
+    """`key=value` words as the arguments of a tool: text where its schema says so, otherwise JSON.
+
+    Words that are no JSON stay text: the tool's own schema refuses them with a better message.
+    """
+    schema: Mapping[str, Any] = next((tool.parameters() for tool in tools if tool.name == name), {})
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    return {key: _typed_value(value, properties.get(key, {})) for key, value in pairs.items()}
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """A JSON value; UsageError for anything else, NaN and infinities included."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}") from error
+
+
+def _field(name: str, value: Any, indent: int | None) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
+    return f"{name}:{' ' if len(text) <= ONE_LINE and text.isprintable() else chr(10)}{text}"
+
+
+def _plain(counter: str) -> str:
+    return counter.removeprefix("meter:").replace("_", " ")
+
+
+def _tool_lines(tool: Tool) -> list[str]:
+    schema = tool.parameters()
+    required = schema.get("required", ())
+    lines = [f"{tool.name}: {tool.description}"]
+    for name, about in schema.get("properties", {}).items():
+        kind = about.get("type", "JSON")
+        words = [kind if isinstance(kind, str) else " or ".join(kind)]
+        words += [] if name in required else ["optional"]
+        description = f"  {about['description']}" if "description" in about else ""
+        lines.append(f"  {name} ({', '.join(words)}){description}")
+    return lines
+
+
+def _typed_value(text: str, schema: Mapping[str, Any]) -> Any:
+    if schema.get("type") == "string":
+        return text
+    try:
+        return parsed_json(text)
+    except UsageError:
+        return text
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
