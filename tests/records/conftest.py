@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -128,12 +128,18 @@ class Hazard:
 
 
 @pytest.fixture
-def hazard(tmp_path: Path) -> Hazard:
+def hazard(tmp_path: Path) -> Iterator[Hazard]:
     """A fresh installation without runs; nothing started in it survives the test."""
     installed = Hazard(tmp_path)
     yield installed
     for process in installed.processes():
         process.kill()
+
+
+@pytest.fixture
+def hazard_at() -> type[Hazard]:
+    """Makes an installation in a folder of the test's choice."""
+    return Hazard
 
 
 @pytest.fixture(scope="session")
