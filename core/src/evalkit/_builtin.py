@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalkit.hookspecs import AgentSpec, hookimpl
+from evalkit.hookspecs import AgentSpec, ModelSpec, hookimpl
 
 
 @hookimpl
@@ -20,5 +20,32 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             name="replay",
             target="evalkit.agents.replay:ReplayAgent",
             summary="plays the calls of a recorded run again",
+        ),
+    ]
+
+
+@hookimpl
+def evalkit_models() -> Sequence[ModelSpec]:
+    """Ways to reach models; a model string without one of these names in front goes to litellm."""
+    return [
+        ModelSpec(
+            name="litellm",
+            target="evalkit.models._litellm:LitellmClient",
+            summary="any model that litellm reaches: PROVIDER/MODEL",
+        ),
+        ModelSpec(
+            name="scripted",
+            target="evalkit.models._scripted:ScriptedClient",
+            summary="replies from a file: scripted:FILE",
+        ),
+        ModelSpec(
+            name="cassette",
+            target="evalkit.models._cassette:CassetteClient",
+            summary="replies recorded earlier: cassette:FILE",
+        ),
+        ModelSpec(
+            name="cassette-record",
+            target="evalkit.models._cassette:RecordingClient",
+            summary="records the replies of another model: cassette-record:FILE=MODEL",
         ),
     ]

@@ -1,0 +1,209 @@
+"""The transport under every provider's client: it sets the timeouts and records every HTTP attempt.
+
+litellm and the SDKs below it resend some requests on their own, so what was exchanged is known here only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from evalkit.models._http import bare_url, redacted, request_id, retry_after_s, secrets_of
+from evalkit.models._types import HttpAttempt, Timeouts
+
+_PHASE_OF_EVENT = {
+    "connect_tcp": "connect",
+    "connect_unix_socket": "connect",
+    "start_tls": "connect",
+    "send_request_headers": "write",
+    "send_request_body": "write",
+    "receive_response_headers": "wait",
+    "receive_response_body": "read",
+}
+_PHASE_OF_ERROR: tuple[tuple[type[Exception], str], ...] = (
+    (httpx.ConnectTimeout, "connect"),
+    (httpx.WriteTimeout, "write"),
+    (httpx.PoolTimeout, "pool"),
+    (httpx.ReadTimeout, "read"),
+    (httpx.ConnectError, "connect"),
+    (httpx.WriteError, "write"),
+    (httpx.ReadError, "read"),
+)
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a client while it runs: the transport it goes through, and what was exchanged."""
+
+    transport: RecordingTransport
+    attempts: list[HttpAttempt] = field(default_factory=list)
+
+
+_current: ContextVar[Call | None] = ContextVar("evalkit_model_call", default=None)
+
+
+@contextlib.contextmanager
+def recording(transport: RecordingTransport) -> Iterator[Call]:
+    """Send this thread's requests through `transport` and collect them."""
+    call = Call(transport)
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+class CurrentTransport(httpx.BaseTransport):
+    """Hands each request to the transport of the call that is running.
+
+    SDK clients live in litellm's caches and outlast the settings they were made with; with this inside,
+    pool, timeouts and records are always those of the call.
+    """
+
+    def __init__(self) -> None:
+        self._outside = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; one that belongs to no call of evalkit isn't recorded."""
+        call = _current.get()
+        if call is None:
+            return self._outside.handle_request(request)
+        return call.transport.exchange(request, call)
+
+    def close(self) -> None:
+        """Nothing to do: clients of litellm close themselves while others still use this transport."""
+
+
+class RecordingTransport(httpx.HTTPTransport):
+    """A connection pool that applies its own timeouts and describes each exchange as an `HttpAttempt`."""
+
+    def __init__(
+        self,
+        timeouts: Timeouts,
+        max_connections: int,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` measures durations, `now` tells Unix time."""
+        self.timeouts = timeouts
+        self._limits = httpx.Limits(
+            max_connections=max_connections, max_keepalive_connections=max_connections
+        )
+        self._clock, self._now = clock, now
+        self._lock = threading.Lock()
+        self._proxied: dict[str, httpx.HTTPTransport] = {}
+        super().__init__(limits=self._limits)
+
+    def exchange(self, request: httpx.Request, call: Call) -> httpx.Response:
+        """Send a request, read the whole response, and add the attempt to the call, however it ends."""
+        timeouts = self.timeouts.as_dict()
+        attempt = HttpAttempt(
+            n=len(call.attempts) + 1,
+            method=request.method,
+            url=bare_url(str(request.url)),
+            started=self._now(),
+            timeouts=timeouts,
+        )
+        call.attempts.append(attempt)
+        secrets = secrets_of(request.headers, dict(request.url.params))
+        attempt.request_bytes = len(request.read())
+        attempt.request_body = redacted(request.content, secrets)
+        watch = _Watch(self._clock)
+        request.extensions = {**request.extensions, "timeout": timeouts, "trace": watch.note}
+        try:
+            return self._answered(request, attempt, secrets)
+        except httpx.TransportError as error:
+            attempt.error = type(error).__name__
+            attempt.phase = next((p for kind, p in _PHASE_OF_ERROR if isinstance(error, kind)), None)
+            raise
+        finally:
+            attempt.seconds = round(watch.elapsed(), 6)
+            attempt.phases = watch.phases()
+
+    def _answered(self, request: httpx.Request, attempt: HttpAttempt, secrets: list[bytes]) -> httpx.Response:
+        response = self._send(request)
+        attempt.status = response.status_code
+        attempt.request_id = request_id(response.headers)
+        attempt.retry_after = retry_after_s(response.headers, self._now())
+        pieces: list[bytes] = []
+        try:
+            assert isinstance(response.stream, httpx.SyncByteStream)
+            pieces.extend(response.stream)
+        finally:
+            response.close()
+            attempt.response_bytes = sum(map(len, pieces))
+            attempt.response_body = redacted(_decoded(response, b"".join(pieces)), secrets)
+        return httpx.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=httpx.ByteStream(b"".join(pieces)),
+            extensions={k: v for k, v in response.extensions.items() if k != "network_stream"},
+        )
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        """Send through this pool, or one behind the proxy that the environment names for the address."""
+        proxies = urllib.request.getproxies()
+        proxy = proxies.get(request.url.scheme) or proxies.get("all")
+        if not proxy or urllib.request.proxy_bypass(request.url.host):
+            return super().handle_request(request)
+        with self._lock:
+            if proxy not in self._proxied:
+                self._proxied[proxy] = httpx.HTTPTransport(limits=self._limits, proxy=proxy)
+        return self._proxied[proxy].handle_request(request)
+
+    def close(self) -> None:
+        """Close all connections."""
+        super().close()
+        for transport in self._proxied.values():
+            transport.close()
+
+
+def _decoded(response: httpx.Response, body: bytes) -> bytes:
+    """The body without its content encoding; as it came if that can't be undone."""
+    try:
+        return httpx.Response(200, headers=response.headers, content=body).content
+    except httpx.DecodingError:
+        return body
+
+
+class _Watch:
+    """How long each phase of an exchange takes, told by the events of httpcore."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._first: float | None = None
+        self._started: dict[str, float] = {}
+        self._spent: dict[str, float] = {}
+
+    def note(self, event: str, info: Any) -> None:
+        """Take note of an event such as `http11.send_request_body.complete`."""
+        step, _, state = event.rpartition(".")
+        phase = _PHASE_OF_EVENT.get(step.rpartition(".")[2])
+        if self._first is None:
+            self._first = self._clock()
+        if phase is None:
+            return
+        if state == "started":
+            self._started[step] = self._clock()
+        elif step in self._started:
+            spent = self._clock() - self._started.pop(step)
+            self._spent[phase] = self._spent.get(phase, 0.0) + spent
+
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._begun
+
+    def phases(self) -> dict[str, float]:
+        """Phase → seconds; `pool` is the time before anything happened, `wait` that until the headers."""
+        pool = self.elapsed() if self._first is None else self._first - self._begun
+        return {name: round(spent, 6) for name, spent in {"pool": pool, **self._spent}.items()}
