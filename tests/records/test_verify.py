@@ -90,7 +90,7 @@ def test_lines_that_are_no_events(copy):
     edit(log_of(copy), 2, lambda line: "{broken\n")
     edit(log_of(copy, "t00003"), 2, lambda line: "[1]\n")
     messages = {(d.line, d.message) for d in damages(copy)}
-    assert {(2, "not JSON"), (2, "not an event")} <= messages
+    assert {(2, "not JSON"), (2, "not an event: it has no kind")} <= messages
 
 
 def test_a_missing_log(copy):

@@ -78,7 +78,8 @@ def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
         pictures=manifest["pictures"],
     )
     _refuse(reader, [*changed_tasks(reader, tasks), *changed_constants(reader, Assembly(setup, plugins))])
-    shard = Shard(**manifest["shard"]) if manifest.get("shard") else None
+    part = manifest.get("shard")
+    shard = Shard(part["number"], part["count"]) if part else None
     return Plan(suite, setup, tasks, len(every), manifest["epochs"], manifest["seed"], shard)
 
 

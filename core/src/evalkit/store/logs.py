@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit.errors import RecordError
+from evalkit.jsonfiles import parse_json, read_file
+from evalkit.store.shapes import event_fault
 from evalkit.types import EpisodeKey, Event
 from evalkit.types.record import is_reference
 
@@ -43,7 +44,7 @@ class LogReading:
 def read_log(path: Path) -> LogReading:
     """Read a log and check its chain; RecordError if the file can't be read at all."""
     try:
-        raw = path.read_bytes()
+        raw = read_file(path)
     except OSError as error:
         raise RecordError(f"can't read {path}: {error.strerror}") from error
     reading = LogReading()
@@ -58,12 +59,12 @@ def read_log(path: Path) -> LogReading:
 def _take(reading: LogReading, number: int, line: bytes) -> None:
     previous, reading.chain = reading.chain, hashlib.sha256(line).hexdigest()
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
+        event = parse_json(line)
+    except ValueError:
         reading.faults.append((number, "not JSON"))
         return
-    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
-        reading.faults.append((number, "not an event"))
+    if fault := event_fault(event):
+        reading.faults.append((number, f"not an event: {fault}"))
         return
     if event.get("prev") != previous:
         reading.faults.append((number, "its `prev` is not the hash of the line before it"))

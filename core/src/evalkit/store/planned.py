@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from evalkit.errors import UsageError
 from evalkit.types import EpisodeKey
 
+#: Most episodes that a run may have; their keys are held in memory.
+MAX_EPISODES = 2_000_000
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
 
@@ -42,8 +44,16 @@ class Shard:
 def planned_keys(
     agents: Sequence[str], tasks: Iterable[str], condition: str, epochs: int, shard: Shard | None = None
 ) -> list[EpisodeKey]:
-    """Every episode of a run (or of its shard) in the order of play: by epoch, task and agent."""
+    """Every episode of a run (or of its shard) in the order of play: by epoch, task and agent.
+
+    UsageError if there are more than `MAX_EPISODES`.
+    """
     tasks = list(tasks)
+    if (count := len(agents) * len(tasks) * epochs) > MAX_EPISODES:
+        raise UsageError(
+            f"{count:,} episodes are more than a run holds, {MAX_EPISODES:,}: "
+            "take fewer tasks, agents or epochs, or make several runs"
+        )
     keys = [
         EpisodeKey(agent, task, condition, epoch)
         for epoch in range(1, epochs + 1)

@@ -45,7 +45,8 @@ class RunReader:
     def planned(self) -> list[EpisodeKey]:
         """Every episode the run was to play, in order."""
         manifest = self.manifest
-        shard = Shard(**manifest["shard"]) if manifest.get("shard") else None
+        part = manifest.get("shard")
+        shard = Shard(part["number"], part["count"]) if part else None
         agents = [agent["id"] for agent in manifest["agents"]]
         return planned_keys(agents, manifest["tasks"], manifest["condition"], manifest["epochs"], shard)
 
@@ -82,7 +83,7 @@ class RunReader:
                 except ValueError as error:
                     raise RecordError(f"{path}:{number}: not JSON: {error}") from error
                 if fault := event_fault(event):
-                    raise RecordError(f"{path}:{number}: {fault}")
+                    raise RecordError(f"{path}:{number}: not an event: {fault}")
                 events.append(event)
         if not events or events[-1]["kind"] != "episode_end":
             raise RecordError(f"{path}: the log has no end; `evalkit resume {self.name}` plays it again")

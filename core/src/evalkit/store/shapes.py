@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.errors import EndReason
+from evalkit.store.planned import MAX_EPISODES
 
 #: Largest absolute value of a number that is counted or printed.
 MAX_NUMBER = 2**63
@@ -134,14 +135,17 @@ def manifest_fault(manifest: Mapping[str, Any]) -> str:
     for name, ids in {"agents": agents, "tasks": manifest["tasks"]}.items():
         if len(set(ids)) < len(ids):
             return f"two of its {name} have one id"
-    return ""
+    if manifest["epochs"] < 1 or len(agents) * len(manifest["tasks"]) * manifest["epochs"] > MAX_EPISODES:
+        return f"it has to plan at most {MAX_EPISODES:,} episodes, in epochs from 1"
+    shard = manifest.get("shard") or {"number": 1, "count": 1}
+    return "" if 1 <= shard["number"] <= shard["count"] else "shard has to be one from 1 to its count"
 
 
 def event_fault(event: Any) -> str:
     """What is wrong with a line of an episode's log; empty if nothing is."""
     kind = event.get("kind") if isinstance(event, dict) else None
     if not isinstance(kind, str):
-        return "it is no event: it has no kind"
+        return "it has no kind"
     return _fault(event, _EVENTS.get(kind, _EVENT), "")
 
 

@@ -6,7 +6,6 @@ What contradicts the rest is damage; what a killed writer leaves behind, and a r
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,26 +13,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evalkit.canonical import sha256_of
-from evalkit.errors import EndReason, RecordError
+from evalkit.errors import RecordError
+from evalkit.jsonfiles import parse_json, read_file
+from evalkit.store import RECORD_VERSION
 from evalkit.store.lock import refuse_if_written
 from evalkit.store.logs import LogReading, attempt_path, blob_references, episode_path, read_log
-from evalkit.store.reader import RunReader
+from evalkit.store.reader import MAX_INDEX_BYTES, RunReader
+from evalkit.store.shapes import end_fault, evidence_fault, manifest_fault
 from evalkit.store.writer import spent_in
 from evalkit.types import EpisodeKey
 
 _LOG_NAME = re.compile(r"(?P<stem>[A-Za-z0-9_-]+)(?:\.attempt(?P<attempt>[1-9]\d*))?\.jsonl")
-_MANIFEST_FIELDS: Mapping[str, type] = {
-    "run": str,
-    "suite": dict,
-    "protocol": dict,
-    "protocol_hash": str,
-    "condition": str,
-    "agents": list,
-    "tasks": list,
-    "epochs": int,
-    "seed": int,
-    "executors": dict,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,30 +66,27 @@ class Verification:
 def verify_run(folder: Path) -> Verification:
     """Check a run folder; RecordError if it isn't one, or a newer evalkit's."""
     found = Verification(folder.name)
-    try:
-        json.loads((folder / "run.json").read_bytes())
-    except ValueError as error:
-        found.findings.append(Finding("damage", "run.json", None, f"not JSON: {error}"))
-        return found
-    except OSError:
-        pass  # the reader says what is wrong
-    reader = RunReader(folder)
-    faults = list(_manifest_faults(reader.manifest))
+    faults = list(_manifest_faults(folder / "run.json"))
     found.findings += [Finding("damage", "run.json", None, fault) for fault in faults]
     if not faults:
-        _Check(reader, found).run()
+        _Check(RunReader(folder), found).run()
     return found
 
 
-def _manifest_faults(manifest: Mapping[str, Any]) -> Iterator[str]:
-    for name, kind in _MANIFEST_FIELDS.items():
-        if not isinstance(manifest.get(name), kind):
-            yield f"{name} is missing or no {kind.__name__}"
-    if not all(isinstance(agent, dict) and "id" in agent for agent in manifest.get("agents", [])):
-        yield "an agent has no id"
-    if isinstance(manifest.get("protocol"), dict) and sha256_of(manifest["protocol"]) != manifest.get(
-        "protocol_hash"
-    ):
+def _manifest_faults(path: Path) -> Iterator[str]:
+    """What is wrong with a manifest; a foreign, newer or unreadable one is left to the reader to refuse."""
+    try:
+        manifest = parse_json(read_file(path))
+    except ValueError as error:
+        yield f"not JSON: {error}"
+        return
+    except OSError:
+        return
+    if not isinstance(manifest, dict) or manifest.get("record_version") != RECORD_VERSION:
+        return
+    if fault := manifest_fault(manifest):
+        yield fault
+    elif sha256_of(manifest["protocol"]) != manifest["protocol_hash"]:
         yield "protocol_hash is not the hash of the protocol"
 
 
@@ -158,11 +145,15 @@ class _Check:
         """Numbered JSON values of a file's lines; torn and damaged lines are findings."""
         if not path.exists():
             return
-        *whole, rest = path.read_bytes().split(b"\n")
+        try:
+            *whole, rest = read_file(path, MAX_INDEX_BYTES).split(b"\n")
+        except OSError as error:
+            self._damage(path, None, f"can't be read: {error.strerror}")
+            return
         for number, line in enumerate(whole, 1):
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError):
+                yield number, parse_json(line)
+            except ValueError:
                 self._damage(path, number, "not JSON")
         if rest:
             self._note(path, len(whole) + 1, "torn last line: its writer was killed")
@@ -205,7 +196,11 @@ class _Check:
             self._log(key, log, entries.get(attempt, (None, None))[1])
 
     def _log(self, key: EpisodeKey, path: Path, entry: dict[str, Any] | None) -> None:
-        reading = read_log(path)
+        try:
+            reading = read_log(path)
+        except RecordError as error:
+            self._damage(path, None, str(error))
+            return
         for line, message in reading.faults:
             self._damage(path, line, message)
         self._walk(key, path, reading)
@@ -255,8 +250,8 @@ class _Check:
     def _evidence(self) -> None:
         path = self._folder / "evidence.jsonl"
         for number, line in self._json_lines(path):
-            if not isinstance(line, dict) or not {"executor", "candidate_sha256", "data"} <= line.keys():
-                self._damage(path, number, "not the evidence of an executor")
+            if fault := evidence_fault(line):
+                self._damage(path, number, f"not the evidence of an executor: {fault}")
                 continue
             if line["candidate_sha256"] not in self._designs:
                 self._damage(path, number, "evidence about a design that no episode made")
@@ -272,7 +267,11 @@ class _Check:
             if path is None or path.parent.name != sha256[:2]:
                 self._damage(file, line, f"the blob {sha256} is missing")
                 continue
-            data = path.read_bytes()
+            try:
+                data = read_file(path)
+            except OSError as error:
+                self._damage(path, None, f"can't be read: {error.strerror}")
+                continue
             if hashlib.sha256(data).hexdigest() != sha256:
                 self._damage(path, None, f"its content has another hash (referred to in {file}:{line})")
             elif size is not None and size != len(data):
@@ -286,13 +285,12 @@ def _entry_fault(line: Any) -> str:
     """What is wrong with the shape of an index line; empty if nothing is."""
     try:
         EpisodeKey(**line["key"]).file_stem()
-        EndReason(line["end"]["reason"])
         shapes = (
-            isinstance(line["attempt"], int)
+            not end_fault(line["end"])
+            and isinstance(line["attempt"], int)
             and line["attempt"] >= 1
             and isinstance(line["events"], int)
             and isinstance(line["chain"], str)
-            and isinstance(line["end"]["counters"], dict)
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return "not an entry of the index"
