@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES
+from evalkit.report.table import printable
 from evalkit.types import EpisodeKey
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ class ProgressView:
 
 
 def say(text: str, bar: Progress | None = None) -> None:
-    """A line on stderr, above a live view if there is one."""
+    """A line on stderr, above a live view if there is one.
+
+    Errors quote what agents wrote: it can't start a line of its own or steer the terminal.
+    """
+    text = printable(text).replace("\n", " ")
     if bar is not None:
         bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
     else:

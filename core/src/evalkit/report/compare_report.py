@@ -11,12 +11,10 @@ from evalkit.plugins import Plugins
 from evalkit.report.compare import BOOTSTRAP, Comparison, Lost, Side, adjusted, compare_sides, side_of
 from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text
 from evalkit.report.run_report import chosen_metrics
-from evalkit.report.table import Cell, Column, Estimate, Rate, Table
+from evalkit.report.table import Cell, Column, Estimate, Rate, Table, listed
 from evalkit.run.scoring import score_run
 from evalkit.store.reader import RunReader
 
-#: Tasks named in a line of the note.
-NAMED_TASKS = 12
 #: Smaller p-values are printed as "below".
 SMALLEST_P = 1e-4
 #: With fewer, percentile intervals are too narrow and p-values too small (docs/statistics.md).
@@ -215,7 +213,7 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
     for name, side in (("A", a), ("B", b)):
         own = [task for task in side.tasks if task not in shared]
         if own:
-            yield f"only in {name}'s run, not compared: {_named(own)}"
+            yield f"only in {name}'s run, not compared: {listed(own)}"
     yield from _unknown_lines(found, paired)
     if a.epochs > 1 or b.epochs > 1:
         yield f"a task's value is its mean over the epochs that have one (A {a.epochs}, B {b.epochs})"
@@ -228,9 +226,7 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
     if any(c.p_value is not None and c.test == BOOTSTRAP and c.clusters < FEW_CLUSTERS for c in found):
         yield f"the bootstrap is too sure of itself below {FEW_CLUSTERS} tasks or clusters"
     if tests > 1:
-        yield (
-            f"{tests} tests: at p < 0.05 one in 20 comes out by chance; p (Holm) is corrected for all"
-        )
+        yield (f"{tests} tests: at p < 0.05 one in 20 comes out by chance; p (Holm) is corrected for all")
 
 
 def _cluster(c: Comparison) -> str:
@@ -246,7 +242,7 @@ def _unknown_lines(found: Sequence[Comparison], paired: bool) -> Iterator[str]:
                 by_tasks.setdefault(tasks, []).append(c.spec.label)
         for tasks, labels in by_tasks.items():
             who = "" if len(labels) == len(found) else f" ({', '.join(labels)})"
-            yield f"no known result in {name}{who}: {_named(tasks)}"
+            yield f"no known result in {name}{who}: {listed(tasks)}"
     if any(c.unknown_a or c.unknown_b for c in found):
         if paired:
             yield "what has no known result is left out"
@@ -256,8 +252,3 @@ def _unknown_lines(found: Sequence[Comparison], paired: bool) -> Iterator[str]:
 
 def _methods(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
-
-
-def _named(tasks: Sequence[str]) -> str:
-    more = f" and {len(tasks) - NAMED_TASKS} more" if len(tasks) > NAMED_TASKS else ""
-    return ", ".join(tasks[:NAMED_TASKS]) + more

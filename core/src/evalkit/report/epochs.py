@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from evalkit.hookspecs import MetricSpec
 from evalkit.report.aggregate import BOOTSTRAP_SEED
-from evalkit.report.table import Cell, Column, Estimate, Table
+from evalkit.report.table import Cell, Column, Estimate, Table, listed
 from evalkit.run.scoring import RunScores
 from evalkit.stats import TaskAverage, bootstrap_mean, mean_pass_at_k, mean_pass_hat_k
 from evalkit.store.reader import RunReader
+from evalkit.types import EpisodeKey, Score
 
 #: Up to here every k has a row, beyond it only powers of two and the largest.
 EVERY_K = 5
@@ -17,8 +20,7 @@ def pass_table(reader: RunReader, scores: RunScores) -> Table | None:
     """pass@k and pass^k of the suite's first metric, per agent; None unless the run has several epochs, that
     metric is a proportion of episodes and among the scores.
 
-    Attempts without a value (lost, say) are no attempts; tasks left with fewer than k are left out, and the
-    note says how many.
+    Attempts without a value (lost, say) are no attempts; tasks left with fewer than k are left out and named.
     """
     epochs: int = reader.manifest["epochs"]
     first = next(iter(reader.manifest["protocol"]["metrics"]), "")
@@ -30,16 +32,16 @@ def pass_table(reader: RunReader, scores: RunScores) -> Table | None:
     rows: list[list[Cell]] = [[str(k)] for k in _shown(epochs)]
     notes = []
     for agent in agents:
-        counts = _counts(agent, spec, scores)
+        counts = _counts(
+            [key for key in reader.planned() if key.agent == agent], scores.episode_scores[first]
+        )
         prefix = f"{agent}: " if len(agents) > 1 else ""
         columns += [Column(f"{prefix}pass@k"), Column(f"{prefix}pass^k")]
         for row, k in zip(rows, _shown(epochs), strict=True):
             averages = mean_pass_at_k(counts, k), mean_pass_hat_k(counts, k)
             row += [_cell(average, spec, scores) for average in averages]
             if averages[0].skipped:
-                notes.append(
-                    f"{prefix}{len(averages[0].skipped)} tasks have fewer than {k} attempts with a value"
-                )
+                notes.append(f"{prefix}fewer than {k} attempts with a value: {listed(averages[0].skipped)}")
     notes.append("pass@k: one of k attempts at a task succeeds; pass^k: all of k do (means over tasks)")
     title = f"{spec.label} in k of {epochs} epochs"
     return Table("pass_at_k", title, tuple(columns), tuple(map(tuple, rows)), "\n".join(notes), headline=True)
@@ -49,13 +51,13 @@ def _shown(epochs: int) -> list[int]:
     return [k for k in range(1, epochs + 1) if k <= EVERY_K or k & (k - 1) == 0 or k == epochs]
 
 
-def _counts(agent: str, spec: MetricSpec, scores: RunScores) -> dict[str, tuple[int, int]]:
+def _counts(planned: Iterable[EpisodeKey], scores: Mapping[EpisodeKey, Score]) -> dict[str, tuple[int, int]]:
     """Per task the attempts that have a value, and the successes among them."""
     counts: dict[str, tuple[int, int]] = {}
-    for key, score in scores.episode_scores[spec.id].items():
-        if key.agent == agent:
-            n, c = counts.get(key.task, (0, 0))
-            counts[key.task] = (n, c) if score.value is None else (n + 1, c + int(score.value))
+    for key in planned:
+        n, c = counts.get(key.task, (0, 0))
+        value = scores[key].value if key in scores else None
+        counts[key.task] = (n, c) if value is None else (n + 1, c + int(value))
     return counts
 
 

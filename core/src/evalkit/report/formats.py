@@ -93,7 +93,7 @@ def to_latex(tables: Sequence[Table]) -> str:
 
 def to_html(tables: Sequence[Table]) -> str:
     """One page that holds the tables and needs nothing else: no scripts, readable on light and dark."""
-    title = html.escape(tables[0].title) if tables else "evalkit"
+    title = _html(tables[0].title) if tables else "evalkit"
     body = "\n".join("\n".join(_html_lines(table)) for table in tables)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -14,12 +14,11 @@ from evalkit.errors import UsageError
 from evalkit.plugins import Plugins
 from evalkit.report.compare import Comparison, Lost, Side, check_protocols, compare_sides, side_of
 from evalkit.report.systems import System
+from evalkit.report.table import listed
 from evalkit.report.thresholds import Problem
 from evalkit.run.scoring import RunScores, score_run
 from evalkit.store.reader import RunReader
 
-#: Tasks named in one line.
-NAMED_TASKS = 8
 #: Setbacks that are rounding: a mean over tasks in another order, say.
 ROUNDING = 1e-12
 
@@ -82,7 +81,7 @@ def _fault(found: Comparison, allowed: float, baseline: str) -> str | None:
     spec = found.spec
     if found.setback is None or found.a is None or found.b is None:
         if found.valued_a and not found.valued_b and found.unknown_b:
-            return f"{spec.label} has no value any more: no known result for {_named(found.unknown_b)}"
+            return f"{spec.label} has no value any more: no known result for {listed(found.unknown_b)}"
         return None
     limit = allowed if spec.unit == "%" else allowed * abs(found.a)
     if found.setback <= limit + ROUNDING:
@@ -93,11 +92,6 @@ def _fault(found: Comparison, allowed: float, baseline: str) -> str | None:
     else:
         size = f"worse than in {baseline} by more than the {allowed * 100:g} % allowed"
     tasks = found.lost if spec.higher_is_better else found.gained
-    flipped = f"; failing now: {_named(tasks)}" if tasks and found.binary else ""
-    unknown = f"; no known result: {_named(found.unknown_b)}" if found.unknown_b else ""
+    flipped = f"; failing now: {listed(tasks)}" if tasks and found.binary else ""
+    unknown = f"; no known result: {listed(found.unknown_b)}" if found.unknown_b else ""
     return f"{spec.label} went from {found.a:.6g} to {found.b:.6g} {over}: {size}{flipped}{unknown}"
-
-
-def _named(tasks: Sequence[str]) -> str:
-    more = f" and {len(tasks) - NAMED_TASKS} more" if len(tasks) > NAMED_TASKS else ""
-    return ", ".join(tasks[:NAMED_TASKS]) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +11,9 @@ from typing import Literal
 class Rate:
     """A ratio of counts with its interval: `58.2 % (110/189) [51.1, 65.0]`, or `– (0/0)`.
 
-    `value`, `low` and `high` are fractions; the unit `%` prints them in percent, `points` (of a
-    difference) in percentage points. `word` is printed in
-    place of a value that doesn't exist (`skipped`) or behind one that needs a mark (`degraded`).
+    `value`, `low` and `high` are fractions; the unit `%` prints them in percent, `points` (of a difference)
+    in percentage points. `word` is printed in place of a value that doesn't exist (`skipped`) or behind one
+    that needs a mark (`degraded`).
     """
 
     value: float | None
@@ -102,6 +103,12 @@ def cell_parts(cell: Cell) -> list[str]:
 def number(value: float) -> str:
     """A number with as many decimals as its size is worth; integers whole, both with thousands' commas."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{_decimals(value)}f}"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """The first names and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def printable(text: str) -> str:
