@@ -23,6 +23,7 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "resume": ("evalkit.cli.resume", "command", "Go on with a run that was interrupted."),
     "try": ("evalkit.cli.try_", "command", "Put one design to the test, without an agent."),
     "play": ("evalkit.cli.play", "command", "Play an episode yourself, at a prompt or from a shell."),
+    "mcp": ("evalkit.cli.mcp", "command", "Serve an episode to an MCP client."),
     "ls": ("evalkit.cli.ls", "command", "List suites, tasks, agents, plugins, metrics, executors."),
     "info": ("evalkit.cli.info", "command", "Say what a suite, metric, agent or plugin is."),
     "runs": ("evalkit.cli.runs", "command", "List recorded runs."),

@@ -13,7 +13,7 @@ import click
 
 from evalkit.cli._common import complete_targets, overrides_option, registry_option
 from evalkit.cli._play import FORMATS, default_format
-from evalkit.errors import ExitCode
+from evalkit.errors import ExitCode, worst_exit_code
 
 if TYPE_CHECKING:
     from evalkit.transports._session import RecordedEpisode, Stage
@@ -107,15 +107,16 @@ def command(
     stage = Stage.open(target, overrides, registry)
     transport = "prompt" if socket is None else "shell"
     recorded = begin(stage, stage.task(id_), Player(player or transport, transport), root, seed)
-    try:
-        if socket is None:
-            _prompt(recorded)
-        else:
-            _serve(recorded, socket, idle_s)
-    except KeyboardInterrupt:
-        conclude(recorded.folder, stage, format_ or default_format())
-        raise
-    return conclude(recorded.folder, stage, format_ or default_format())
+    codes: list[ExitCode] = []
+
+    def done(folder: Path) -> None:
+        codes.append(conclude(folder, stage, format_ or default_format()))
+
+    if socket is None:
+        _prompt(recorded, done)
+    else:
+        _serve(recorded, socket, idle_s, done)
+    return worst_exit_code(codes)
 
 
 def begin(stage: Stage, task: Task, player: Any, root: Path, seed: int) -> RecordedEpisode:
@@ -160,7 +161,7 @@ def termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _prompt(recorded: RecordedEpisode) -> None:
+def _prompt(recorded: RecordedEpisode, done: Callable[[Path], None]) -> None:
     from evalkit.transports._present import Pictures
     from evalkit.transports.prompt import HELP, Prompt, completion
 
@@ -175,23 +176,24 @@ def _prompt(recorded: RecordedEpisode) -> None:
     if terminal:
         click.echo(HELP + "\n", err=True)
     with completion(recorded) if terminal else nullcontext(), termination():
-        prompt.run()
+        try:
+            prompt.run()
+        finally:
+            if recorded.episode.end is not None:
+                done(recorded.folder)
 
 
 def _line_reader(prompt: str) -> Callable[[], str]:
     return lambda: input(prompt)
 
 
-def _serve(recorded: RecordedEpisode, socket: Path, idle_s: float) -> None:
+def _serve(recorded: RecordedEpisode, socket: Path, idle_s: float, done: Callable[[Path], None]) -> None:
     from evalkit.cli._progress import say
-    from evalkit.transports._present import Pictures
-    from evalkit.transports.server import EpisodeServer, serve
+    from evalkit.transports._desk import Desk, attend
+    from evalkit.transports.server import listening
 
-    pictures = Pictures(socket.with_name(f"{socket.name}-pictures"))
-    with termination():
-        serve(
-            EpisodeServer(recorded, pictures),
-            socket,
-            idle_s=idle_s,
-            ready=lambda: say(f"waiting for calls: evalkit-call {socket} tools"),
-        )
+    desk = Desk(lambda client: recorded, lambda _: socket.absolute().with_name(f"{socket.name}-pictures"))
+    desk.open()
+    with termination(), listening(desk, socket):
+        say(f"waiting for calls: evalkit-call {socket} tools")
+        attend(desk, serving=lambda: True, idle_s=idle_s, conclude=done)

@@ -13,20 +13,22 @@ from evalkit.report.files import write_artifacts
 from evalkit.transports._driven import DrivenEpisode, ended
 from evalkit.types import Artifact, Observation, StepContext, Tool
 
-
 #: A value of up to this many characters stands on the line of its name.
 ONE_LINE = 80
 
 
 class Pictures:
-    """Writes the pictures of observations to a folder, which is made when the first one comes."""
+    """Writes the pictures of observations to a folder, which is made when the first one comes.
+
+    Files are numbered by observation: `003-editor.png` belongs to the third one.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._observations = 0
 
     def write(self, observation: Observation) -> list[Path]:
-        """The files of an observation's pictures, in order, `003-editor.png` for the third observation's."""
+        """The files of an observation's pictures, in order; StorageError if they can't be written."""
         self._observations += 1
         if not observation.images:
             return []
@@ -37,6 +39,11 @@ class Pictures:
             ],
             self._folder,
         )
+
+    def write_text(self, text: str) -> Path:
+        """A file with the whole text of the last observation."""
+        artifact = Artifact(f"{self._observations:03}-result.txt", text.encode("utf-8", "backslashreplace"))
+        return write_artifacts([artifact], self._folder)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +67,18 @@ class Answer:
 
     def text(self, indent: int | None = None) -> str:
         """All of it in words; JSON in it is indented by that many blanks, or else compact."""
-        shown = observation_text(self.observation, self.pictures, indent)
-        return "\n\n".join(part for part in (shown, self.end or budget_text(self.context)) if part)
+        return _paragraphs(observation_text(self.observation, indent), self.footer())
+
+    def footer(self) -> str:
+        """What stands below the observation: its pictures' files, and the budget or the end."""
+        pictures = "\n".join(f"picture: {path}" for path in self.pictures)
+        return _paragraphs(pictures, self.end or budget_text(self.context))
 
 
-def observation_text(
-    observation: Observation, pictures: Sequence[Path] = (), indent: int | None = None
-) -> str:
-    """An observation in words: its text, each field of its data under its name, the pictures' paths."""
-    parts = [observation.text] if observation.text else []
-    parts += [_field(name, value, indent) for name, value in observation.data.items()]
-    parts += [f"picture: {path}" for path in pictures]
-    return "\n\n".join(parts)
+def observation_text(observation: Observation, indent: int | None = None) -> str:
+    """An observation without its pictures in words: its text, then each field of its data by name."""
+    fields = (_field(name, value, indent) for name, value in observation.data.items())
+    return _paragraphs(observation.text, *fields)
 
 
 def budget_text(context: StepContext) -> str:
@@ -101,6 +108,10 @@ def parsed_json(text: str | bytes) -> Any:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}") from error
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _field(name: str, value: Any, indent: int | None) -> str:

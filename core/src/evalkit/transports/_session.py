@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.episode import End, Rules, Sink
 from evalkit.errors import UsageError
@@ -16,9 +16,13 @@ from evalkit.plugins import CORE_PLUGIN, Plugins, load_plugins, resolve
 from evalkit.registry import Registry, Suite
 from evalkit.run.plan import Plan, Selection, load_tasks, manifest, run_name
 from evalkit.run.worker import PlaySetup, event_body
+from evalkit.store.reader import RunReader
 from evalkit.store.writer import RunWriter
 from evalkit.transports._driven import DrivenEpisode
-from evalkit.types import EpisodeKey, Observation, Task, Tool
+from evalkit.types import Episode, EpisodeKey, Observation, Task, Tool
+
+if TYPE_CHECKING:
+    from evalkit.run.assemble import Assembly
 
 #: Version of the transports' behaviour, recorded with every player.
 VERSION = "1"
@@ -51,12 +55,8 @@ class Stage:
     def __init__(self, plugins: Plugins, suite: Suite, *, pictures: bool = True) -> None:
         self.plugins, self.suite = plugins, suite
         self.tasks = load_tasks(plugins, suite)
-        spec = plugins.environment(suite.benchmark, suite.variant)
-        if spec.mode != "turns":
-            raise UsageError(
-                f"{suite.name} is played in a workspace, not call by call; `evalkit run {suite.name}` plays it"
-            )
-        self._environment = resolve(spec.target, plugins.origin(spec).plugin)
+        if plugins.environment(suite.benchmark, suite.variant).mode != "turns":
+            raise UsageError(f"{suite.name} is played in a workspace, not call by call; use `evalkit run`")
         self.setup = PlaySetup(
             benchmark=suite.benchmark,
             variant=suite.variant,
@@ -88,7 +88,8 @@ class Stage:
 
     def tools(self, task: Task) -> Sequence[Tool]:
         """The tools of an episode, from an environment of its own: no kernel is loaded for this."""
-        environment = self._environment(self.setup.settings)
+        spec = self.plugins.environment(self.suite.benchmark, self.suite.variant)
+        environment = resolve(spec.target, self.plugins.origin(spec).plugin)(self.setup.settings)
         environment.reset(task, 0)
         return tuple(environment.tools())
 
@@ -114,7 +115,7 @@ class Stage:
         warm_up(self.plugins, self.setup, say)
 
     @cached_property
-    def _assembly(self) -> Any:
+    def _assembly(self) -> Assembly:
         from evalkit.run.assemble import Assembly
 
         return Assembly(self.setup, self.plugins)
@@ -150,6 +151,10 @@ class RecordedEpisode:
             return self.episode.stop(reason)
         finally:
             self._settle()
+
+    def record(self) -> Episode:
+        """The episode that has ended, read back from its record."""
+        return RunReader(self.folder).episode(self._key)
 
     # a sink for the walk: an event is on its way to the disk before what it announces begins
 

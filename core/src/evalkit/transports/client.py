@@ -29,7 +29,7 @@ Examples:
 VERBS = ("tools", "observe", "budget", "stop")
 
 
-class Mistake(Exception):
+class CallError(Exception):
     """What is wrong with the command, in one line."""
 
 
@@ -39,32 +39,32 @@ def main(words: list[str] | None = None) -> int:
     as_json = "--json" in words
     words = [word for word in words if word != "--json"]
     if not words or {"-h", "--help"} & set(words):
-        print(USAGE, file=sys.stdout if words else sys.stderr)  # noqa: T201 - this file stands alone
+        (sys.stdout if words else sys.stderr).write(f"{USAGE}\n")
         return 0 if words else 1
     try:
         path, verb, *rest = words if len(words) > 1 else [*words, "observe"]
         answer = ask(path, request(verb, rest))
-    except Mistake as mistake:
-        print(f"evalkit-call: {mistake}", file=sys.stderr)  # noqa: T201
+    except CallError as mistake:
+        sys.stderr.write(f"evalkit-call: {mistake}\n")
         return 1
     text = json.dumps(answer, indent=2) if as_json else str(answer.get("text", ""))
     encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "replace").decode(encoding))  # noqa: T201
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
     return 0 if answer.get("ok") else 1
 
 
 def request(verb: str, words: list[str]) -> dict[str, object]:
-    """The request that a verb or tool and the words behind it stand for; Mistake if they make none."""
+    """The request that a verb or tool and the words behind it stand for; CallError if they make none."""
     if verb in VERBS:
         if words:
-            raise Mistake(f"{verb!r} takes nothing, not {words[0]!r}")
+            raise CallError(f"{verb!r} takes nothing, not {words[0]!r}")
         return {"do": verb}
     pairs, arguments = read_arguments(words)
     return {"do": "call", "tool": verb, "pairs": pairs, "arguments": arguments}
 
 
 def read_arguments(words: list[str]) -> tuple[dict[str, str], dict[str, object]]:
-    """`key=value` words as texts, and JSON objects (also from files) as values; Mistake for anything else."""
+    """`key=value` words as texts, JSON objects (also from files) as values; CallError for anything else."""
     pairs: dict[str, str] = {}
     arguments: dict[str, object] = {}
     for word in words:
@@ -76,14 +76,14 @@ def read_arguments(words: list[str]) -> tuple[dict[str, str], dict[str, object]]
         elif equals and key:
             pairs[key] = _read(value[1:]) if value.startswith("@") else value
         else:
-            raise Mistake(f"{word!r} is neither KEY=VALUE nor a JSON object nor @FILE")
+            raise CallError(f"{word!r} is neither KEY=VALUE nor a JSON object nor @FILE")
     return pairs, arguments
 
 
 def ask(path: str, message: dict[str, object]) -> dict[str, object]:
-    """Send a request to the server at a socket and return its answer; Mistake if there is none."""
+    """Send a request to the server at a socket and return its answer; CallError if there is none."""
     if not hasattr(socket, "AF_UNIX"):
-        raise Mistake("this system has no Unix sockets; `evalkit mcp` works everywhere")
+        raise CallError("this system has no Unix sockets; `evalkit mcp` works everywhere")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(path)
@@ -92,15 +92,15 @@ def ask(path: str, message: dict[str, object]) -> dict[str, object]:
             answer = json.loads(reply)
         except OSError as error:
             why = error.strerror or str(error)
-            raise Mistake(
+            raise CallError(
                 f"no episode answers at {path}: {why}; is `evalkit play --serve` running?"
             ) from error
         except ValueError as error:
-            raise Mistake(
+            raise CallError(
                 f"the server at {path} went away; the episode's record says why it ended"
             ) from error
     if not isinstance(answer, dict):
-        raise Mistake(f"what listens at {path} is no evalkit")
+        raise CallError(f"what listens at {path} is no evalkit")
     return answer
 
 
@@ -108,9 +108,9 @@ def _json_object(text: str, what: str) -> dict[str, object]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Mistake(f"{what}: not JSON: {error}") from error
+        raise CallError(f"{what}: not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise Mistake(f"{what}: not a JSON object")
+        raise CallError(f"{what}: not a JSON object")
     return value
 
 
@@ -121,7 +121,7 @@ def _read(name: str) -> str:
         with open(name, encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise Mistake(f"can't read {name}: {error}") from error
+        raise CallError(f"can't read {name}: {error}") from error
 
 
 if __name__ == "__main__":

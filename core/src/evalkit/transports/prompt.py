@@ -11,7 +11,7 @@ from evalkit.errors import UsageError
 from evalkit.transports._driven import ended
 from evalkit.transports._present import Answer, Pictures, budget_text, parsed_json, tools_text, typed
 from evalkit.transports._session import RecordedEpisode
-from evalkit.transports.client import Mistake, read_arguments
+from evalkit.transports.client import CallError, read_arguments
 
 HELP = """\
 TOOL key=value …     call a tool; quote values with blanks in them
@@ -54,7 +54,7 @@ class Prompt:
             while self._recorded.episode.end is None:
                 try:
                     self._line(self._read().strip())
-                except (UsageError, Mistake) as mistake:
+                except (UsageError, CallError) as mistake:
                     self._tell(str(mistake))
         except EOFError:
             self._show(ended(self._recorded.stop("the player's input ended")))
@@ -118,7 +118,7 @@ def completion(recorded: RecordedEpisode) -> Iterator[None]:
         return [word for word in words if word.startswith(text)]
 
     def complete(text: str, state: int) -> str | None:
-        return (candidates(text)[state : state + 1] or [None])[0]
+        return dict(enumerate(candidates(text))).get(state)
 
     before, delimiters = readline.get_completer(), readline.get_completer_delims()
     readline.set_completer(complete)

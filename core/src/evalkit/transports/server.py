@@ -12,17 +12,15 @@ import socket
 import socketserver
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from evalkit.errors import UsageError
-from evalkit.transports._driven import ended
-from evalkit.transports._present import Answer, Pictures, parsed_json, tools_text, typed
-from evalkit.transports._session import RecordedEpisode
-from evalkit.types import Observation, Tool
+from evalkit.transports._desk import POLL_S, Desk
+from evalkit.transports._present import Answer, parsed_json, tools_text, typed
+from evalkit.types import Tool
 
 #: A request may have this many bytes.
 MAX_REQUEST_BYTES = 16 * 2**20
@@ -30,98 +28,38 @@ MAX_REQUEST_BYTES = 16 * 2**20
 MAX_PATH_BYTES = 103
 #: A client has this long to send its request.
 REQUEST_TIMEOUT_S = 30.0
-#: After the end, questions are answered for this long.
-LINGER_S = 60.0
-POLL_S = 0.1
 
 
-class EpisodeServer:
-    """Answers requests about one episode."""
-
-    def __init__(self, recorded: RecordedEpisode, pictures: Pictures) -> None:
-        self._recorded = recorded
-        self._pictures = pictures
-        self._lock = threading.Lock()
-        self._answer = Answer.of(recorded.episode, recorded.first, pictures)
-        self.stopped = False
-        self.failure: Exception | None = None
-        self.last_request = time.monotonic()
-
-    def handle(self, line: bytes) -> dict[str, Any]:
-        """The answer to a request; a bad one is answered, too."""
-        with self._lock:
-            self.last_request = time.monotonic()
-            try:
-                return self._handle(_request(line))
-            except UsageError as error:
-                return {"ok": False, "code": "bad_request", "text": str(error)}
-            except Exception as error:  # noqa: BLE001 - raised again where the server is waited for
-                self.failure = error
-                return {"ok": False, "code": "failed", "text": "the episode broke off; its server says why"}
-
-    def stop(self, reason: str) -> None:
-        """End the episode, after the call that is being carried out."""
-        with self._lock:
-            self._recorded.stop(reason)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the episode is over."""
-        return self._recorded.episode.end is not None
-
-    def _handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        episode, what = self._recorded.episode, request["do"]
-        if what == "tools":
-            tools = [_tool_fields(tool) for tool in episode.tools]
-            return {"ok": True, "text": tools_text(episode.tools), "tools": tools}
-        if what == "call":
-            observation = self._recorded.call(request["tool"], _arguments(episode.tools, request))
-            self._answer = Answer.of(episode, observation, self._pictures)
-            return _answer_fields(self._answer)
-        if what == "stop":
-            end = self._recorded.stop("the player stopped")
-            self.stopped = True
-            return _answer_fields(Answer(True, Observation(), (), episode.context, ended(end)))
-        fields = _answer_fields(self._answer)
-        return fields | {
-            "ok": True,
-            "text": _budget_lines(self._answer) if what == "budget" else fields["text"],
-        }
+def answer(desk: Desk, line: bytes) -> dict[str, Any]:
+    """The answer to a request; one that is none, or whose episode breaks off, is answered, too."""
+    try:
+        return _handle(desk, _request(line))
+    except UsageError as error:
+        return {"ok": False, "code": "bad_request", "text": str(error)}
+    except Exception:  # noqa: BLE001 - kept as the desk's failure and raised where the server is attended
+        return {"ok": False, "code": "failed", "text": "the episode broke off; its server says why"}
 
 
-def serve(server: EpisodeServer, path: Path, *, idle_s: float, ready: Callable[[], None]) -> None:
-    """Answer on a Unix socket until the episode is over and nobody asks any more.
-
-    `ready` is called when clients can connect. An episode in which no call comes for `idle_s` seconds, or
-    whose server is interrupted, ends as stopped by its agent. Raises what kept the record from being
-    written, and UsageError if the socket can't be had.
-    """
-    with _listening(path, server):
-        ready()
-        try:
-            while not _over(server, idle_s):
-                time.sleep(POLL_S)
-        except KeyboardInterrupt:
-            server.stop("the server was stopped")
-            raise
-    if server.failure is not None:
-        raise server.failure
-
-
-def _over(server: EpisodeServer, idle_s: float) -> bool:
-    if server.failure is not None or server.stopped:
-        return True
-    idle = time.monotonic() - server.last_request
-    if server.ended:
-        return idle > LINGER_S
-    if idle > idle_s:
-        server.stop(f"no call for {idle_s:g} s")
-    return False
+def _handle(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
+    what, tools = request["do"], desk.open().episode.tools
+    if what == "tools":
+        return {"ok": True, "text": tools_text(tools), "tools": [_tool_fields(tool) for tool in tools]}
+    if what == "call":
+        return _answer_fields(desk.call(request["tool"], _arguments(tools, request)))
+    if what == "stop":
+        desk.stop("the player stopped")
+        desk.dismissed = True
+        return {"ok": True, "text": desk.ending()}
+    fields = _answer_fields(desk.last()) | {"ok": True}
+    return fields | {"text": _budget_lines(fields)} if what == "budget" else fields
 
 
 @contextmanager
-def _listening(path: Path, server: EpisodeServer) -> Iterator[None]:
-    """A server in threads at a socket that only this user can open; the socket is removed afterwards."""
+def listening(desk: Desk, path: Path) -> Iterator[None]:
+    """Answer at a socket that only this user can open, in threads; the socket is removed afterwards.
+
+    UsageError if the socket can't be had.
+    """
 
     class Handler(socketserver.StreamRequestHandler):
         timeout = REQUEST_TIMEOUT_S
@@ -131,9 +69,9 @@ def _listening(path: Path, server: EpisodeServer) -> Iterator[None]:
             with suppress(OSError):  # a client that says nothing asks nothing
                 line = self.rfile.readline(MAX_REQUEST_BYTES + 1)
             if line:
-                answer = json.dumps(server.handle(line)).encode("ascii") + b"\n"
+                reply = json.dumps(answer(desk, line)).encode("ascii") + b"\n"
                 with suppress(OSError):  # a client that went away: what it asked for is in the record
-                    self.wfile.write(answer)
+                    self.wfile.write(reply)
 
     class Listener(socketserver.ThreadingUnixStreamServer):
         daemon_threads = True
@@ -211,30 +149,30 @@ def _arguments(tools: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     return arguments | typed(tools, request["tool"], pairs)
 
 
-def _answer_fields(answer: Answer) -> dict[str, Any]:
+def _answer_fields(told: Answer) -> dict[str, Any]:
     """An answer as JSON for clients; `text` says all of it."""
-    observation = answer.observation
+    observation = told.observation
     return {
-        "ok": answer.ok,
-        "text": answer.text(),
+        "ok": told.ok,
+        "text": told.text(),
         "observation": {
             "text": observation.text,
             "data": dict(observation.data),
-            "images": [str(path) for path in answer.pictures],
+            "images": [str(path) for path in told.pictures],
         },
-        "budget_left": dict(answer.context.budget_left),
-        "counters": dict(answer.context.counters),
-        "end": answer.end or None,
+        "budget_left": dict(told.context.budget_left),
+        "counters": dict(told.context.counters),
+        "end": told.end or None,
     }
 
 
-def _budget_lines(answer: Answer) -> str:
-    spent, left = answer.context.counters, answer.context.budget_left
+def _budget_lines(fields: Mapping[str, Any]) -> str:
+    spent, left = fields["counters"], fields["budget_left"]
     names = dict.fromkeys([*spent, *left])
-    lines = [
+    lines = (
         f"{name}: {spent.get(name, 0):g}" + (f", {left[name]:g} left" if name in left else "")
         for name in names
-    ]
+    )
     return "\n".join(lines)
 
 
