@@ -114,6 +114,15 @@ def test_an_episode_that_has_ended_is_never_started_again(hazard):
     assert sorted(hazard.plays()) == sorted({f"t{n:05d}" for n in range(60)} - complete)
 
 
+def test_a_worker_that_hangs_dies_with_the_run(hazard):
+    process = hazard.start("run", "hazard.hang", "-j", "2")
+    wait_for_plays(hazard, process, 4)
+    process.kill()
+    end(process)
+    hazard.assert_no_process_left()
+    assert_only_unfinished(hazard.latest())
+
+
 def test_killing_workers_costs_their_episodes_and_no_other(hazard):
     dice = random.Random(7)
     process = hazard.start("run", "hazard.slow", "-j", "2", "--epochs", "12")

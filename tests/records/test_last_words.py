@@ -1,0 +1,57 @@
+"""A worker that dies between its episode's last event and the message that says so."""
+
+from __future__ import annotations
+
+import json
+
+from evalkit.errors import EndReason
+from evalkit.plugins import Plugins
+from evalkit.run.pool import Events, Failed
+from evalkit.run.runner import Runner
+from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
+from evalkit.store.reader import RunReader
+from evalkit.store.writer import RunWriter
+from evalkit.types import EpisodeKey, Task
+
+KEY = EpisodeKey("a", "t", "c", 1)
+START = event_body(0, "episode_start", {"key": KEY.as_dict(), "seed": 1})
+ACTION = event_body(1, "action", {"turn": 1, "tool": "add", "arguments": {}})
+RESULT = event_body(2, "result", {"ok": False, "state": "s"})
+END = event_body(3, "episode_end", {"reason": "done", "counters": {"calls": 1}, "seconds": 0.1})
+
+
+def play(folder, *bodies: str) -> tuple[dict, list[dict]]:
+    """The index line and the events after a worker sent `bodies` and crashed."""
+    manifest = {"record_version": 1, "run": "r"}
+    setup = PlaySetup("b", "default", {}, {}, (), (), ())
+    with RunWriter.create(folder, manifest) as writer:
+        runner = Runner(setup, writer, Plugins(), workers=1)
+        runner._jobs[0] = EpisodeJob(0, KEY, Task("t", {}), 1)
+        if bodies:
+            runner._handle(Events(0, list(bodies)), lambda key, end: None)
+        runner._handle(Failed(0, EndReason.WORKER_CRASHED, "exit code -9"), lambda key, end: None)
+    reader = RunReader(folder)
+    lines = reader.log_path(KEY).read_text().splitlines()
+    line = json.loads((folder / "episodes.jsonl").read_text())
+    return line, [json.loads(text) for text in lines]
+
+
+def test_an_end_that_was_written_counts(tmp_path):
+    line, events = play(tmp_path / "run", START, ACTION, RESULT, END)
+    assert line["end"] == {"reason": "done", "counters": {"calls": 1}}
+    assert [event["kind"] for event in events].count("episode_end") == 1
+    assert line["events"] == 4
+
+
+def test_what_was_spent_is_counted_from_the_events(tmp_path):
+    line, events = play(tmp_path / "run", START, ACTION, RESULT)
+    assert line["end"]["reason"] == "worker_crashed"
+    assert line["end"]["detail"] == "exit code -9"
+    assert line["end"]["counters"] == {"calls": 1, "tool_calls": 1, "executions": 0, "errors": 1}
+    assert events[-1]["counters"] == line["end"]["counters"]
+
+
+def test_a_worker_that_said_nothing_leaves_a_start_and_an_end(tmp_path):
+    line, events = play(tmp_path / "run")
+    assert [event["kind"] for event in events] == ["episode_start", "episode_end"]
+    assert line["end"]["counters"] == {"calls": 0, "tool_calls": 0, "executions": 0}
