@@ -23,10 +23,29 @@ def write_run(folder: Path, episodes: int) -> None:
     manifest = {
         "record_version": RECORD_VERSION,
         "run": folder.name,
+        "created": "2026-01-01T00:00:00+00:00",
+        "suite": {"name": "made.up", "version": 1, "title": "", "origin": "", "notices": []},
+        "protocol": {
+            "benchmark": {"made": "1"},
+            "tasks": {},
+            "condition": "strict",
+            "variant": "default",
+            "limits": {},
+            "settings": {},
+            **{kind: {} for kind in ("validators", "executors", "final_executors", "metrics")},
+            "order": [[], [], []],
+        },
+        "protocol_hash": "",
         "condition": "strict",
-        "agents": [{"id": "truss"}],
+        "agents": [{"id": "truss", "name": "truss", "argument": "", "version": "1"}],
         "tasks": tasks,
+        "tasks_sha256": "",
         "epochs": 1,
+        "seed": 0,
+        "pictures": False,
+        "executors": {},
+        "versions": {},
+        "platform": {"python": "", "system": "", "machine": ""},
     }
     (folder / "run.json").write_text(json.dumps(manifest, indent=2))
     with open(folder / "episodes.jsonl", "w") as file:

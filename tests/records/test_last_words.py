@@ -9,7 +9,7 @@ from evalkit.plugins import Plugins
 from evalkit.run.pool import Events, Failed
 from evalkit.run.runner import Runner
 from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
-from evalkit.store.reader import RunReader
+from evalkit.store.logs import episode_path
 from evalkit.store.writer import RunWriter
 from evalkit.types import EpisodeKey, Task
 
@@ -30,8 +30,7 @@ def play(folder, *bodies: str) -> tuple[dict, list[dict]]:
         if bodies:
             runner._handle(Events(0, list(bodies)), lambda key, end: None)
         runner._handle(Failed(0, EndReason.WORKER_CRASHED, "exit code -9"), lambda key, end: None)
-    reader = RunReader(folder)
-    lines = reader.log_path(KEY).read_text().splitlines()
+    lines = episode_path(folder, KEY).read_text().splitlines()
     line = json.loads((folder / "episodes.jsonl").read_text())
     return line, [json.loads(text) for text in lines]
 
