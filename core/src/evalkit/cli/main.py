@@ -33,6 +33,7 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "rescore": ("evalkit.cli.rescore", "command", "Compute the metrics of a run again."),
     "merge": ("evalkit.cli.merge", "command", "Put the shards of a run together."),
     "replay": ("evalkit.cli.replay", "command", "Play recorded actions again and compare."),
+    "export": ("evalkit.cli.export", "command", "Write a run's trajectories for other tools."),
     "verify": ("evalkit.cli.verify", "command", "Check the record of a run for damage."),
     "plugin": ("evalkit.cli.plugin", "command", "Begin a plugin, or check an installed one."),
     "doctor": ("evalkit.cli.doctor", "command", "Check this installation."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -127,6 +127,27 @@ def ended(end: End) -> str:
     return f"the episode has ended: {reason} ({end.detail})"
 
 
+def recorded_observation(
+    event: Mapping[str, Any], load: Callable[[Any], Any], blob: Callable[[str], bytes]
+) -> Observation:
+    """What an `observation` or `result` event says that was shown, without pictures that were never drawn.
+
+    `load` gives the value behind a reference, `blob` bytes by their hash.
+    """
+    data = {name: load(value) for name, value in event.get("data", {}).items()}
+    images = [
+        Image(image["name"], blob(image["blob"]), media_type(image["name"]))
+        for image in event.get("images", ())
+        if image["blob"] is not None
+    ]
+    return Observation(load(event.get("text", "")), data, tuple(images))
+
+
+def media_type(picture: str) -> str:
+    """The media type of a picture, by its name; PNG unless the name says otherwise."""
+    return mimetypes.guess_type(picture)[0] or "image/png"
+
+
 class _Outside:
     """The agent of the walk: announces its turn and waits for the reply."""
 
@@ -176,13 +197,7 @@ class _View:
         self._sink.flush()
 
     def _seen(self, fields: Mapping[str, Any]) -> Observation:
-        data = {name: self._load(value) for name, value in fields.get("data", {}).items()}
-        images = (self._image(image) for image in fields.get("images", ()) if image["blob"] is not None)
-        return Observation(self._load(fields.get("text", "")), data, tuple(images))
-
-    def _image(self, recorded: Mapping[str, Any]) -> Image:
-        media_type = mimetypes.guess_type(recorded["name"])[0] or "image/png"
-        return Image(recorded["name"], self._blobs[recorded["blob"]], media_type)
+        return recorded_observation(fields, self._load, self._blobs.__getitem__)
 
     def _load(self, value: Any) -> Any:
         return json.loads(self._blobs[value["blob"]]) if is_reference(value) else value
