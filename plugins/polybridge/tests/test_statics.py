@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from evalkit_polybridge.statics import (
     MechanismError,
     axle_loads,

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     file_name = catalogue.HELDOUT_BUDGETS_FILE if options.heldout else catalogue.BUDGETS_FILE
     if options.check:
         sample = levels[:: max(1, len(levels) // options.check)][: options.check]
-        return _check(dict(_calibrate_all(sample, options.jobs)), catalogue.read_calibration(file_name))
+        return check(dict(_calibrate_all(sample, options.jobs)), catalogue.read_calibration(file_name))
     found = dict(_calibrate_all(levels, options.jobs))
     if not options.heldout:
         found = use_whole_ladder(levels, found)
@@ -134,7 +134,7 @@ def _calibrate(level: Level) -> tuple[str, Calibrated]:
     return level.name, Calibrated(designer.reference(level), designer.optimum(level))
 
 
-def _check(found: dict[str, Calibrated], stored: catalogue.Calibration) -> int:
+def check(found: dict[str, Calibrated], stored: catalogue.Calibration) -> int:
     """Compare fresh costs with the stored ones: the optimum, and that the reference is no dearer."""
     different = 0
     if stored.constants_sha256 != constants_sha256():

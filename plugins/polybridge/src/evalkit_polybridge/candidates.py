@@ -41,7 +41,7 @@ from evalkit_polybridge.trusses import (
 )
 
 #: Truss depths tried, in metres.
-DEPTHS_M = (0.45, 0.57, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.7, 1.9, 2.2, 2.6)
+DEPTHS_M = (0.3, 0.45, 0.57, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.7, 1.9, 2.2, 2.6)
 #: Deck rise tried, as a share of the span; flat and gently cambered.
 CAMBERS = (0.0, 0.04)
 #: The train of wheels stops every so many metres.
@@ -54,7 +54,7 @@ MOVING_LOAD_FACTOR = {BELOW: 1.15, ABOVE: 1.30}
 LEAST_FORCE_PN = 1.0
 #: Air left between a hump's deck and the rock below it, in metres.
 HUMP_CLEARANCE_M = (0.1, 0.25)
-#: Longest member any material has is 4 m; a member this short is no member.
+#: Shorter members are not tried: a joint that close to another is no help.
 SHORTEST_M = 0.15
 
 
@@ -65,7 +65,8 @@ class Batch:
     Attributes:
         xy: joint coordinates (G, n, 2), rounded as an answer's are.
         triangles: what has to be kept clear of, (t, 3, 2).
-        train_pn: vertical loads on the deck's inner joints per position of the vehicles, (positions, panels − 1).
+        train_pn: vertical loads on the deck's inner joints, one row per position of the vehicles,
+            (positions, panels − 1).
     """
 
     span: Span
@@ -94,7 +95,8 @@ class Batch:
         pull = (dead + np.maximum(moving.max(axis=2, keepdims=True), 0.0))[:, :, 0]
         push = (dead + np.minimum(moving.min(axis=2, keepdims=True), 0.0))[:, :, 0]
         live = np.maximum(abs(pull), abs(push))
-        return np.maximum(np.maximum(DEAD_LOAD_FACTOR * abs(dead[:, :, 0]), live), LEAST_FORCE_PN)
+        design: Floats = np.maximum(np.maximum(DEAD_LOAD_FACTOR * abs(dead[:, :, 0]), live), LEAST_FORCE_PN)
+        return design
 
     def _loads(self, option: Ints) -> Floats:
         """Dead weight in the first column, then a unit load on every inner deck joint: (G, n, 2, panels)."""
@@ -162,8 +164,8 @@ def _batch(
     xy = np.round(coordinates(span, topology, depth, rise), COORDINATE_DECIMALS) + 0.0
     delta = xy[:, topology.members[:, 1]] - xy[:, topology.members[:, 0]]
     length = np.hypot(delta[:, :, 0], delta[:, :, 1])
-    legal = np.isfinite(Pricing.of(stock, length, topology.road).price).any(axis=2).all(axis=1)
-    legal &= (length > SHORTEST_M).all(axis=1)
+    possible = np.isfinite(Pricing.of(stock, length, topology.road).price).any(axis=2)
+    legal = np.asarray(np.all(possible & (length > SHORTEST_M), axis=1))
     legal[legal] = keeps_clear(xy[legal], topology.members, triangles)
     if not legal.any():
         return None
@@ -175,7 +177,7 @@ def _batch(
 
 
 def _rises(span: Span, triangles: Floats) -> Floats:
-    """Deck rises at midspan to try: the cambers, or humps over whatever stands above the line but not over it all."""
+    """Deck rises at midspan to try: the cambers, and humps over what stands a little above the line."""
     need = 0.0
     for x, y in triangles.reshape(-1, 2):
         u = (x - span.left.x) / span.length_m
@@ -218,7 +220,7 @@ class Design:
 
 
 def assemble(level: Level, designs: Sequence[Design]) -> Bridge:
-    """The bridge of one design per span: native ids kept, new joints and then members numbered on from them."""
+    """The bridge of one design per span: native ids kept, new joints and then members numbered on."""
     nodes = list(level.anchors)
     next_id = max(node.id for node in level.anchors) + 1
     joints: list[list[int]] = []

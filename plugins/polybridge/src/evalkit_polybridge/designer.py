@@ -75,17 +75,15 @@ def optimum(level: Level) -> Found:
 
 def is_robust(level: Level, bridge: Bridge) -> bool:
     """Does the design cross at ±2 % strength, half the time step, ±5 cm start and +2 % load as well?"""
-    return all(
-        simulate(level, bridge, **change).success
-        for change in (
-            {"strength_scale": 0.98},
-            {"strength_scale": 1.02},
-            {"dt_s": STEP_S / 2},
-            {"start_offset_m": 0.05},
-            {"start_offset_m": -0.05},
-            {"load_scale": 1.02},
-        )
+    runs = (
+        simulate(level, bridge, strength_scale=0.98),
+        simulate(level, bridge, strength_scale=1.02),
+        simulate(level, bridge, dt_s=STEP_S / 2),
+        simulate(level, bridge, start_offset_m=0.05),
+        simulate(level, bridge, start_offset_m=-0.05),
+        simulate(level, bridge, load_scale=1.02),
     )
+    return all(run.success for run in runs)
 
 
 def _found(level: Level, designs: Sequence[Design]) -> Found:
@@ -128,7 +126,7 @@ def _rank(span: Sequence[Sized]) -> list[Design]:
         for g, cost in enumerate(sized.cost(1.0))
     )
     taken = [0] * len(span)
-    ranked = []
+    ranked: list[Design] = []
     for _, i, g in costs:
         if taken[i] < PER_TOPOLOGY and len(ranked) < SIMULATED:
             taken[i] += 1
@@ -157,7 +155,16 @@ def _search(
         found.sort(key=Design.cost)
     starts = [[found[min(n, len(found) - 1)] for found in passing] for n in range(climbers)]
     tops = [_climb(level, start, utilisation) for start in starts]
-    return [min(designs, key=Design.cost) for designs in zip(*tops, strict=True)]
+    tops.append([min(designs, key=Design.cost) for designs in zip(*tops, strict=True)])
+    together = (designs for designs in sorted(tops, key=_cost) if _passes(level, designs, utilisation))
+    return next(together, None)
+
+
+def _passes(level: Level, designs: Sequence[Design], utilisation: float) -> bool:
+    """Do designs that were sized next to others stay below the utilisation together?"""
+    crossed, peaks = _measure(level, designs)
+    pairs = zip(designs, peaks, strict=True)
+    return crossed and all((peak <= utilisation * design.strength_pn()).all() for design, peak in pairs)
 
 
 def _climb(level: Level, designs: Sequence[Design], utilisation: float) -> list[Design]:
@@ -196,8 +203,9 @@ def _sized(
     for number in range(MEASURED_ROUNDS):
         crossed, peaks = _measure(level, designs)
         for i, (design, peak) in enumerate(zip(designs, peaks, strict=True)):
-            cost = min(limit[i], best[i].cost() if best[i] else math.inf)
-            if crossed and (peak <= utilisation * design.strength_pn()).all() and design.cost() < cost:
+            known = best[i]
+            most = limit[i] if known is None else known.cost()
+            if crossed and (peak <= utilisation * design.strength_pn()).all() and design.cost() < most:
                 best[i] = design
             floor = required[i] if number >= GROWING else 0.0
             required[i] = np.maximum(peak / utilisation, floor)

@@ -25,6 +25,9 @@ SHORTLIST_COST = 1.2
 ROUNDS = 2
 #: Candidates of a span which are sized again one by one, and for how many rounds.
 FINALISTS, FINAL_ROUNDS = 5, 5
+#: Changes of a finalist's depth in metres and of its rise as a share of the span.
+NEAR_DEPTHS_M = (-0.12, -0.08, -0.04, 0.0, 0.04, 0.08, 0.12)
+NEAR_RISES = (-0.02, -0.01, 0.0, 0.01, 0.02)
 #: Left unspent, in dollars, so that rounding never goes over budget.
 CHANGE = 0.05
 #: Margins closer than this are equal, so that the last bits of a linear solver never decide.
@@ -51,7 +54,10 @@ def propose(level: Level, attempt: int, failures: Sequence[Bridge]) -> Bridge:
     best = _best_plan(ways, budget)
     tried = [best.designs()]
     while len(tried) <= attempt or assemble(level, tried[-1]) in failures:
-        tried.append(_another_plan(ways, budget, tried, best.margin * ACCEPTABLE).designs())
+        another = _another_plan(ways, budget, tried, best.margin * ACCEPTABLE)
+        if another is None:
+            break
+        tried.append(another.designs())
     return assemble(level, tried[-1])
 
 
@@ -62,8 +68,11 @@ def _best_plan(ways: Sequence[Sequence[Sequence[Batch]]], budget: float) -> Plan
 
 def _another_plan(
     ways: Sequence[Sequence[Sequence[Batch]]], budget: float, tried: list[list[Design]], acceptable: float
-) -> Plan:
-    """The best plan that differs most from those tried while keeping an acceptable margin."""
+) -> Plan | None:
+    """The best plan that differs most from those tried while keeping an acceptable margin.
+
+    None when every topology has been tried.
+    """
     topologies = [design.batch.topology for designs in tried for design in designs]
     sides = {t.side for t in topologies}
     webs = {t.web for t in topologies}
@@ -74,6 +83,7 @@ def _another_plan(
         lambda t: (t.side, t.web) not in {kind[:2] for kind in kinds},
         lambda t: t.kind not in kinds,
     )
+    plan = None
     for differ in differs:
         rest = [[[b for b in span if differ(b.topology)] for span in spans] for spans in ways]
         rest = [spans for spans in rest if all(spans)]
@@ -105,6 +115,10 @@ class Sized:
         """Dollars (G,) of carrying `margin` times the forces."""
         return self.batch.pricing.cost(margin * self.forces)
 
+    def single_cost(self, margin: float) -> float:
+        """Dollars of the first geometry."""
+        return float(self.cost(margin)[0])
+
     def again(self, margin: float) -> Sized:
         """Size for this margin, then solve with the materials chosen."""
         return Sized.of(self.batch, self.batch.pricing.choose(margin * self.forces))
@@ -112,6 +126,19 @@ class Sized:
     def take(self, geometries: Ints) -> Sized:
         """Only some geometries."""
         return Sized(self.batch.take(geometries), self.forces[geometries])
+
+    def refined(self, margin: float) -> Sized:
+        """The neighbour in depth and rise, of a single geometry, that costs least for the margin."""
+        batch = self.batch
+        depth, rise = np.meshgrid(
+            batch.depth_m[0] + np.array(NEAR_DEPTHS_M),
+            batch.rise_m[0] + np.array(NEAR_RISES) * batch.span.length_m,
+        )
+        near = batch.with_geometry(depth.ravel(), rise.ravel())
+        if near is None:
+            return self
+        sized = Sized.of_cheapest(near).again(margin).again(margin)
+        return sized.take(np.argmin(np.round(sized.cost(margin)), keepdims=True))
 
     def best_design(self, budget: float) -> tuple[float, Design]:
         """The only geometry with the materials that give the greatest margin for the budget, and that margin.
@@ -121,7 +148,7 @@ class Sized:
         found: list[tuple[float, Ints]] = []
         sized = self
         for _ in range(FINAL_ROUNDS):
-            margin = greatest_margin(lambda m, s=sized: float(s.cost(m)[0]), budget)
+            margin = greatest_margin(sized.single_cost, budget)
             option = self.batch.pricing.choose(margin * sized.forces)
             solved = Sized.of(self.batch, option)
             strength = of_option(self.batch.pricing.strength_pn, option)
@@ -134,7 +161,7 @@ class Sized:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One way to cut a level into spans, with every span's candidates sized for the margin the budget buys."""
+    """One way to cut a level into spans, with candidates sized for the margin that the budget buys."""
 
     spans: tuple[tuple[Sized, ...], ...]
     margin: float
@@ -155,7 +182,11 @@ class Plan:
         chosen: list[Design] = []
         for i, span in enumerate(self.spans):
             budget = self.budget - sum(design.cost() for design in chosen) - sum(price[i + 1 :])
-            finals = [sized.best_design(budget) for sized in _finalists(span, self.margin)]
+            finals = [
+                final.best_design(budget)
+                for sized in _finalists(span, self.margin)
+                for final in (sized, sized.refined(self.margin))
+            ]
             chosen.append(max(finals, key=lambda f: round(f[0] / MARGIN_STEP))[1])
         return chosen
 

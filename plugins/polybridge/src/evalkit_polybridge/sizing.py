@@ -87,29 +87,28 @@ class Pricing:
         )
 
     def cost(self, required_pn: Floats) -> Floats:
-        """Dollars (G,) of the cheapest options with the required strengths (G, m); `UNAVAILABLE` and more if none is."""
+        """Dollars (G,) of the cheapest options with the required strengths (G, m).
+
+        `UNAVAILABLE` and more where no option is strong enough.
+        """
         weak = self.strength_pn[None] < required_pn[:, :, None]
         total: Floats = self.base + np.einsum("gmo,gmo->g", self.step, weak)
         return total
 
     def choose(self, required_pn: Floats) -> Ints:
-        """The cheapest option with the required strength for every member, else the strongest there is: (G, m)."""
+        """For every member the cheapest option with the required strength, else the strongest: (G, m)."""
         possible = np.isfinite(self.price)
         enough = possible & (self.strength_pn[None] >= required_pn[:, :, None])
         cheapest = np.argmin(np.where(enough, self.price, np.inf), axis=2)
         strongest = np.argmax(np.where(possible, self.strength_pn[None], -1.0), axis=2)
-        return np.where(enough.any(axis=2), cheapest, strongest)
+        option: Ints = np.where(enough.any(axis=2), cheapest, strongest)
+        return option
 
     def take(self, geometries: Ints) -> Pricing:
         """Only some geometries."""
         return replace(
             self, price=self.price[geometries], base=self.base[geometries], step=self.step[geometries]
         )
-
-    def cost_of(self, option: Ints) -> Floats:
-        """Dollars (G,) of options (G, m)."""
-        total: Floats = np.take_along_axis(self.price, option[:, :, None], axis=2).sum(axis=(1, 2))
-        return total
 
 
 def of_option(table: Floats, option: Ints) -> Floats:

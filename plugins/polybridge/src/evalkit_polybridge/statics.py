@@ -79,7 +79,7 @@ def train_on_deck(deck_x: Floats, behind_m: Floats, weight_pn: Floats, step_m: f
     """Vertical loads on the deck's joints for every position of a train of axles: (positions, joints), PN.
 
     `deck_x` are the joints' x, increasing; an axle between two joints is split by the lever rule; axles
-    off the deck load nothing. The train advances by `step_m` from its first axle's entry to its last one's exit.
+    off the deck load nothing. The train advances by `step_m` from its first axle's entry to its last exit.
     """
     start, end = float(deck_x[0]), float(deck_x[-1])
     first = np.arange(start, end + float(behind_m.max()) + step_m, step_m)

@@ -92,7 +92,7 @@ class Topology:
 
 
 def coordinates(span: Span, topology: Topology, depth_m: Floats, rise_m: Floats) -> Floats:
-    """Joint coordinates (G, n, 2) for G pairs of depth and rise; the deck is a parabola over the span's line."""
+    """Joint coordinates (G, n, 2) for G pairs of depth and rise; the deck is a parabola on the span."""
     u = topology.u
     line = span.left.y + (span.right.y - span.left.y) * u
     xy = np.empty((len(depth_m), len(u), 2))
