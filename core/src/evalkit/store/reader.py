@@ -20,8 +20,8 @@ from evalkit.store.shapes import end_fault, event_fault, evidence_fault, manifes
 from evalkit.types import Episode, EpisodeKey
 from evalkit.types.record import is_reference
 
-#: Lines of the index that are parsed together.
-LINES_AT_ONCE = 1000
+#: Lines of the index that are parsed together; few enough brackets to be no deep nesting.
+LINES_AT_ONCE = 24
 #: Longest index or file of evidence that is read, in bytes.
 MAX_INDEX_BYTES = 2**30
 _SHA256 = re.compile(r"[0-9a-f]{64}")
