@@ -15,12 +15,12 @@ from evalkit.errors import ExitCode, StorageError
 from evalkit.report import Column, Estimate, Rate, Table, github
 from evalkit.report.formats import to_html, to_latex
 from evalkit.report.junit import MOST_CHARACTERS, junit_xml
-from evalkit.report.run_report import run_report
+from evalkit.report.run_report import Report, run_report
 from evalkit.report.systems import System
 from evalkit.report.thresholds import Problem
 from evalkit.store.reader import RunReader
 
-HOSTILE = "x\x00\x1b[31m <b>&\ud800 ]]>\n::error::fake % a:b,c\r"
+HOSTILE = "##[error]x\x00\x1b[31m <b>&\ud800 ]]>\n::error::fake % a:b,c\r"
 
 PLUGIN = """
 from pathlib import Path
@@ -205,6 +205,7 @@ def test_errors_come_before_missed_thresholds_and_hostile_text_does_no_harm(eval
     assert "RuntimeError" in root.find(".//error").get("message")
     assert not any(line.lstrip().startswith("::") for line in done.stderr.splitlines())
     assert "\x1b" not in done.stderr
+    assert "##[" not in done.stderr
     commands = [line for line in done.stdout.splitlines() if line.lstrip().startswith("::")]
     assert [line.split("::")[1].split()[0] for line in commands] == ["error"] * 5 + [
         "warning",
@@ -323,7 +324,24 @@ def test_a_damaged_log_is_an_error(toy, tmp_path):
 
 def test_annotations_hold_one_line_whatever_the_text():
     line = github.annotation("error", "a:b,c\n", HOSTILE)
-    assert line == ("::error title=a%3Ab%2Cc%0A::x\\x00\\x1b[31m <b>&\\ud800 ]]>%0A::error::fake %25 a:b,c ")
+    assert line == (
+        "::error title=a%3Ab%2Cc%0A::##[error]x\\x00\\x1b[31m <b>&\\ud800 ]]>%0A::error::fake %25 a:b,c "
+    )
+
+
+def test_no_text_in_a_table_is_a_command(capsys, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    table = Table(
+        "t", "::error::title", (Column("a"),), (("##[error]x",),), "note\n ::add-mask::y", headline=True
+    )
+    for variable in (None, os.devnull):
+        if variable:
+            monkeypatch.setenv("GITHUB_STEP_SUMMARY", variable)
+        github.print_report(Report([], [table]), brief=True)
+        text = capsys.readouterr().out
+        assert "##[" not in text
+        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+        assert "add-mask" in text
 
 
 def system(**changes):

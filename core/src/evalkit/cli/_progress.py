@@ -107,9 +107,10 @@ class ProgressView:
 def say(text: str, bar: Progress | None = None) -> None:
     """A line on stderr, above a live view if there is one.
 
-    Errors quote what agents wrote: it can't start a line of its own or steer the terminal.
+    Errors quote what agents wrote: it can't start a line of its own, nor steer the terminal or a CI runner
+    (GitHub's takes `##[` for a command).
     """
-    text = printable(text).replace("\n", " ")
+    text = printable(text).replace("\n", " ").replace("##[", "# #[")
     if bar is not None:
         bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
     else:

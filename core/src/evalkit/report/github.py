@@ -7,19 +7,18 @@ everything that would end the line, the message or a property is escaped.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from evalkit.errors import END_POLICIES, EndReason, StorageError
-from evalkit.report.formats import to_markdown, write_text
+from evalkit.report.formats import to_markdown, to_text, write_text
+from evalkit.report.run_report import Report, terminal_width
 from evalkit.report.systems import System, figure_cell
 from evalkit.report.table import Table, cell_text, printable
 from evalkit.report.thresholds import Problem
 from evalkit.store.reader import RunReader
-
-if TYPE_CHECKING:
-    from evalkit.report.run_report import Report
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 #: GitHub shows no more annotations of a level and step.
@@ -94,10 +93,15 @@ def print_report(report: Report, *, brief: bool) -> None:
     Without a summary the Markdown goes to stdout. A `brief` one holds only the tables that are headlines.
     """
     tables = [table for table in report.tables if table.headline or not brief]
-    if write_summary(tables):
-        report.print("plain", brief=brief)
-    else:
-        write_text(to_markdown(tables), sys.stdout, colour=False)
+    text = to_text(tables, terminal_width()) if write_summary(tables) else to_markdown(tables)
+    write_text(_defused(text), sys.stdout, colour=False)
+
+
+def _defused(text: str) -> str:
+    """The text without anything that the runner takes for a command: a line that begins with `::`, and the
+    older `##[`, which counts anywhere.
+    """
+    return re.sub(r"(?m)^(\s*)::", r"\1: :", text).replace("##[", "# #[")
 
 
 def _fitting(data: bytes, room: int) -> bytes:
