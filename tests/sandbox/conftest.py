@@ -156,3 +156,17 @@ def lasting_folders(before: set[Path]) -> set[Path]:
         time.sleep(0.05)
         seen &= sandbox_folders()
     return seen
+
+
+@pytest.fixture
+def open_python() -> Path:
+    """A Python that a user without rights can start and read."""
+    return Path(readable_python())
+
+
+@pytest.fixture
+def full() -> None:
+    """Skips where there is no full sandbox."""
+    report = probe()
+    if report.level < Level.FULL:
+        pytest.skip(f"no full sandbox here: {report.reasons[0]}")

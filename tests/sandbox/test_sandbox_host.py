@@ -101,7 +101,20 @@ def test_script_holds_only_its_three_streams(play: Attack, canary: Path) -> None
 
 
 def test_system_is_read_only(attack: Attack) -> None:
-    places = ["/", "/usr", "/etc", "/bin", "/lib", "/opt", "/root", "/dev", "/proc", "/sys", "/usr/bin", sys.prefix]
+    places = [
+        "/",
+        "/usr",
+        "/etc",
+        "/bin",
+        "/lib",
+        "/opt",
+        "/root",
+        "/dev",
+        "/proc",
+        "/sys",
+        "/usr/bin",
+        sys.prefix,
+    ]
     script = """
 for place in json.loads(sys.argv[1]):
     attempt(place, lambda: open(os.path.join(place, "evalkit-was-here"), "w"))
@@ -209,7 +222,9 @@ def test_only_processes_of_the_sandbox_are_visible(play: Attack) -> None:
 
 
 def test_script_has_no_privileges(play: Attack) -> None:
-    outcome = play("import os\nprint(os.getresuid(), os.getgroups())\nprint(open('/proc/self/status').read())")
+    outcome = play(
+        "import os\nprint(os.getresuid(), os.getgroups())\nprint(open('/proc/self/status').read())"
+    )
     fields = dict(line.split(":\t", 1) for line in outcome.stdout.splitlines() if ":\t" in line)
     assert outcome.stdout.startswith("(65534, 65534, 65534)")
     assert fields["NoNewPrivs"] == "1"

@@ -56,7 +56,17 @@ os.link("fine", "hard_link")
 """
     outcome = play(
         script,
-        outputs=["link*", "folder_link/os-release", "fifo", "socket", "folder", "closed", "fine", "hard_link", "**"],
+        outputs=[
+            "link*",
+            "folder_link/os-release",
+            "fifo",
+            "socket",
+            "folder",
+            "closed",
+            "fine",
+            "hard_link",
+            "**",
+        ],
     )
     assert outcome.status == "ok"
     assert outcome.files.keys() == {"fine", "hard_link", "script.py"}

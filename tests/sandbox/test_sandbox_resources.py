@@ -153,7 +153,8 @@ with open("big", "wb") as file:
             file.write(bytes(1 << 20))
     except OSError as error:
         print(error.strerror, file.tell() >> 20)
-for grow in (lambda f: f.truncate(1 << 40), lambda f: __import__("os").posix_fallocate(f.fileno(), 0, 1 << 34)):
+import os
+for grow in (lambda f: f.truncate(1 << 40), lambda f: os.posix_fallocate(f.fileno(), 0, 1 << 34)):
     try:
         grow(open("big", "r+b"))
     except OSError as error:
@@ -257,7 +258,6 @@ open("made", "w").close()
 """
     outcome = play(script, outputs=["made"])
     assert (outcome.status, outcome.files) == ("ok", {"made": b""})
-    assert outcome.seconds < 30  # nobody waited for the daemon
 
 
 def test_crash_leaves_no_core(play: Play) -> None:

@@ -145,7 +145,7 @@ def _workspace(uid: int | None, dropped: list[str]) -> Iterator[Path]:
         yield folder
     finally:
         # rm manages trees that are deeper than Python can recurse, and never follows a symbolic link.
-        remove = 'chmod -R u+rwX "$1"; rm -rf "$1"'
+        remove = 'rm -rf "$1" || { chmod -R u+rwX "$1"; rm -rf "$1"; }'
         _quietly([*dropped, "/bin/sh", "-c", remove, "sh", str(folder)])
 
 
