@@ -1,4 +1,4 @@
-"""A provider that speaks the languages of OpenAI and Anthropic over real HTTP, and misbehaves on request.
+"""A provider that speaks the languages of OpenAI, Anthropic and others over HTTP, and misbehaves on request.
 
     with StandIn() as provider:
         provider.then(reply("hello"), status(429, retry_after="1"), hang())
@@ -26,7 +26,7 @@ LONGEST_HANG_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request that arrived; `wire` is `openai` or `anthropic`."""
+    """A request that arrived; `wire` is `openai`, `anthropic`, `gemini` or `ollama`."""
 
     path: str
     wire: str
@@ -124,6 +124,60 @@ def anthropic_body(
     return body | ({"usage": dict(usage)} if usage is not None else {})
 
 
+def gemini_body(
+    text: str | None,
+    calls: Sequence[tuple[str, str]] = (),
+    finish: str | None = None,
+    usage: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A response of Gemini's `generateContent`."""
+    parts: list[dict[str, Any]] = [{"text": text}] if text else []
+    parts += [{"functionCall": {"name": name, "args": json.loads(arguments)}} for name, arguments in calls]
+    reasons = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
+    candidate = {
+        "content": {"role": "model", "parts": parts},
+        "finishReason": reasons.get(finish or "", "STOP"),
+    }
+    body = {"candidates": [candidate], "modelVersion": "stand-in-1"}
+    return body | ({"usageMetadata": dict(usage)} if usage is not None else {})
+
+
+def ollama_body(
+    text: str | None,
+    calls: Sequence[tuple[str, str]] = (),
+    finish: str | None = None,
+    usage: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A response of Ollama's `/api/chat`."""
+    message: dict[str, Any] = {"role": "assistant", "content": text or ""}
+    if calls:
+        message["tool_calls"] = [
+            {"function": {"name": name, "arguments": json.loads(arguments)}} for name, arguments in calls
+        ]
+    body = {"model": "stand-in-1", "message": message, "done": True, "done_reason": finish or "stop"}
+    return body | (dict(usage) if usage is not None else {})
+
+
+_BODIES = {
+    "openai": openai_body,
+    "anthropic": anthropic_body,
+    "gemini": gemini_body,
+    "ollama": ollama_body,
+}
+_TOKEN_NAMES = {
+    "openai": ("prompt_tokens", "completion_tokens"),
+    "anthropic": ("input_tokens", "output_tokens"),
+    "gemini": ("promptTokenCount", "candidatesTokenCount"),
+    "ollama": ("prompt_eval_count", "eval_count"),
+}
+_PATHS = {
+    "/chat/completions": "openai",
+    "/messages": "anthropic",
+    ":generateContent": "gemini",
+    "/api/chat": "ollama",
+}
+
+
 def reply(
     text: str | None = "ok",
     calls: Sequence[tuple[str, str]] = (),
@@ -134,18 +188,9 @@ def reply(
     """A proper reply; `tokens` (input, output) None leaves the usage out."""
 
     def behave(exchange: Exchange) -> None:
-        if exchange.received.wire == "anthropic":
-            usage = None if tokens is None else {"input_tokens": tokens[0], "output_tokens": tokens[1]}
-            body = anthropic_body(text, calls, finish, usage)
-        else:
-            usage = None
-            if tokens is not None:
-                usage = {
-                    "prompt_tokens": tokens[0],
-                    "completion_tokens": tokens[1],
-                    "total_tokens": sum(tokens),
-                }
-            body = openai_body(text, calls, finish, usage)
+        wire = exchange.received.wire
+        usage = None if tokens is None else dict(zip(_TOKEN_NAMES[wire], tokens, strict=True))
+        body = _BODIES[wire](text, calls, finish, usage)
         exchange.send(200, json.dumps(body).encode())
 
     return behave
@@ -296,10 +341,12 @@ def _handler_class(provider: StandIn) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("content-length", 0))
             body = json.loads(self.rfile.read(length) or b"{}")
             path = self.path.partition("?")[0]
-            wire = "anthropic" if path.endswith("/messages") else "openai"
-            received = Received(self.path, wire, {k.lower(): v for k, v in self.headers.items()}, body)
+            wire = next((w for end, w in _PATHS.items() if path.endswith(end)), None)
+            received = Received(
+                self.path, wire or "openai", {k.lower(): v for k, v in self.headers.items()}, body
+            )
             exchange = Exchange(self, received, provider._stopping)
-            if wire == "openai" and not path.endswith("/chat/completions"):
+            if wire is None:
                 exchange.send(404, b'{"error": {"message": "no such path"}}')
                 return
             try:

@@ -72,28 +72,26 @@ class ResponseCache:
                 f"can't write {path}: {error.strerror or error}; --no-cache plays without the cache"
             ) from error
 
-    def holds(self, identity: Mapping[str, Any]) -> bool:
-        """Whether there is an entry for a call."""
-        return self._path(identity).exists()
+    def nearest(self, identity: Mapping[str, Any], before: float) -> dict[str, Any] | None:
+        """What identifies the entry most like a call; None if there is none.
 
-    def nearest(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What identifies the entry most like a call, the call's own entry aside; None if there is none."""
-        own = self._path(identity)
+        Only entries older than `before` (Unix time) count: those that the call could have found.
+        """
         best: tuple[tuple[int, int], dict[str, Any]] | None = None
         for path in self._paths():
-            if path == own or (candidate := _head(path)) is None:
+            if path.stat().st_mtime >= before or (candidate := _head(path)) is None:
                 continue
             apart = distance(identity, candidate)
             if best is None or apart < best[0]:
                 best = (apart, candidate)
         return None if best is None else best[1]
 
-    def explain(self, identity: Mapping[str, Any]) -> list[str]:
-        """Why a call missed: where it differs from the nearest entry."""
-        near = self.nearest(identity)
+    def explain(self, identity: Mapping[str, Any], before: float) -> list[str]:
+        """Why a call at the time `before` missed: where it differs from the nearest entry of then."""
+        near = self.nearest(identity, before)
         if near is None:
-            return ["the cache held nothing else"]
-        return differences(dict(identity), near)
+            return ["the cache held no reply then"]
+        return differences(dict(identity), near) or ["the entry was damaged or of another version"]
 
     def info(self) -> CacheInfo:
         """How much there is."""

@@ -39,7 +39,7 @@ _LONGEST_MESSAGE = 300
 def failure(attempts: Sequence[HttpAttempt], error: BaseException | None) -> ModelError:
     """The error that the last of the attempts amounts to; `error` is what the client raised, if it did."""
     if not attempts:
-        return ModelError(ErrorKind.NOT_SENT, _short(str(error)))
+        return _unseen_failure(error)
     last = attempts[-1]
     if last.error is not None:
         timed_out = last.error.endswith("Timeout")
@@ -50,8 +50,8 @@ def failure(attempts: Sequence[HttpAttempt], error: BaseException | None) -> Mod
     assert last.status is not None
     body = json_or_none(last.response_body)
     kind, message = _answered(last.status, body, last)
-    if kind is ErrorKind.MALFORMED_REPLY and error is not None and not message:
-        message = _short(str(error))
+    if kind is ErrorKind.MALFORMED_REPLY and error is not None:
+        message = f"{message}; {_short(str(error).partition(chr(10))[0])}"
     return ModelError(
         kind,
         f"{message} (status {last.status} from {last.url})",
@@ -62,8 +62,8 @@ def failure(attempts: Sequence[HttpAttempt], error: BaseException | None) -> Mod
     )
 
 
-def unseen_failure(error: BaseException) -> ModelError:
-    """The error that an exception amounts to where the exchange itself can't be seen."""
+def _unseen_failure(error: BaseException | None) -> ModelError:
+    """The error that an exception amounts to where no exchange was seen, perhaps because none happened."""
     status = getattr(error, "status_code", None)
     text = str(error)
     if not isinstance(status, int) or status < 400:

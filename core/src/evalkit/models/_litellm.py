@@ -10,9 +10,11 @@ from typing import Any
 from evalkit.canonical import sha256_of
 from evalkit.models import _runtime
 from evalkit.models._chat import chat_messages, chat_tools, images_of, without_images
-from evalkit.models._classify import failure, unseen_failure
+from evalkit.models._classify import failure, json_or_none
+from evalkit.models._errors import ErrorKind
 from evalkit.models._litellm_reply import read_response
 from evalkit.models._options import ModelOptions
+from evalkit.models._plain_response import plain_response
 from evalkit.models._presets import preset_of
 from evalkit.models._prices import snapshot
 from evalkit.models._reach import check_reach, find_reach
@@ -59,9 +61,15 @@ class LitellmClient:
                 response = _runtime.litellm().completion(**arguments)
             except Exception as error:
                 attempts = _stripped(call.attempts, images)
-                unseen = not attempts and self.provider in _runtime.WITHOUT_TRANSPORT
-                raise (unseen_failure(error) if unseen else failure(attempts, error)) from error
-            attempts = _stripped(call.attempts, images)
+                failed = failure(attempts, error)
+                response = (
+                    plain_response(json_or_none(attempts[-1].response_body))
+                    if failed.kind is ErrorKind.MALFORMED_REPLY
+                    else None
+                )
+                if response is None:
+                    raise failed from error
+        attempts = _stripped(call.attempts, images)
         return read_response(response, request, attempts, parameters, not_sent)
 
     def describe(self) -> Mapping[str, Any]:

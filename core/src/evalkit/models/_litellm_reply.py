@@ -9,19 +9,9 @@ from typing import Any
 from evalkit.models._arguments import parse_arguments, without_strict_nulls
 from evalkit.models._classify import error_in, failure, json_or_none
 from evalkit.models._errors import ErrorKind, ModelError
+from evalkit.models._sent import left_out, sent_by
 from evalkit.models._types import HttpAttempt, ModelReply, ModelRequest, ModelToolCall, Usage
 from evalkit.models._usage import read_usage
-
-_BULK = (
-    "messages",
-    "contents",
-    "system",
-    "systemInstruction",
-    "system_instruction",
-    "tools",
-    "input",
-    "prompt",
-)
 
 
 def read_response(
@@ -44,6 +34,7 @@ def read_response(
         raise failure(attempts, None) if attempts else ModelError(ErrorKind.EMPTY_CHOICES, "no choices")
     choice = choices[0]
     finish = str(choice.finish_reason or "stop")
+    sent = sent_by(attempts, parameters, request)
     usage = read_usage(body) if attempts else _litellm_usage(response)
     if finish == "content_filter":
         message = "the provider withheld the reply"
@@ -54,8 +45,8 @@ def read_response(
         served_by=_served_by(response, body),
         usage=usage,
         finish_reason=finish,
-        sent=_sent(attempts, parameters, request),
-        not_sent=not_sent,
+        sent=sent,
+        not_sent={**left_out(request, sent), **not_sent},
         opaque=_opaque(choice.message),
         attempts=attempts,
         seconds=round(sum(attempt.seconds for attempt in attempts), 6),
@@ -81,22 +72,6 @@ def _tool_calls(message: Any, request: ModelRequest, *, cut_off: bool) -> tuple[
             arguments = without_strict_nulls(arguments, schemas[name])
         found.append(ModelToolCall(call.id or f"call-{number}", name, arguments, raw, error))
     return tuple(found)
-
-
-def _sent(
-    attempts: tuple[HttpAttempt, ...], parameters: Mapping[str, Any], request: ModelRequest
-) -> dict[str, Any]:
-    """What was sent beside the conversation; `rewritten` if the request was changed and sent again."""
-    if attempts:
-        body = json_or_none(attempts[-1].request_body)
-        found = {k: v for k, v in body.items() if k not in _BULK} if isinstance(body, dict) else {}
-    else:
-        found = {**parameters, "unverified": True}
-    if request.tools:
-        found["tool_schemas"] = "openai_strict" if request.strict_tools else "json_schema"
-    if len({attempt.request_body for attempt in attempts}) > 1:
-        found["rewritten"] = True
-    return found
 
 
 def _opaque(message: Any) -> dict[str, Any]:

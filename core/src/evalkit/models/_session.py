@@ -166,7 +166,7 @@ class ModelSession:
             "served_by": reply.served_by,
             "usage": reply.usage.as_dict(),
             "sent": dict(reply.sent),
-            "http_attempts": len(reply.attempts),
+            "http_attempts": None if reply.sent.get("unverified") else len(reply.attempts),
             "cache": cache,
             "seconds": reply.seconds,
         }
