@@ -9,7 +9,7 @@ from evalkit.plugins import Plugins
 from evalkit.run.pool import Events, Failed
 from evalkit.run.runner import Runner
 from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
-from evalkit.store.logs import episode_path
+from evalkit.store.logs import added, blob_references, counted, episode_path
 from evalkit.store.writer import RunWriter
 from evalkit.types import EpisodeKey, Task
 
@@ -54,3 +54,43 @@ def test_a_worker_that_said_nothing_leaves_a_start_and_an_end(tmp_path):
     line, events = play(tmp_path / "run")
     assert [event["kind"] for event in events] == ["episode_start", "episode_end"]
     assert line["end"]["counters"] == {"calls": 0, "tool_calls": 0, "executions": 0}
+
+
+def test_what_a_model_was_asked_counts_too():
+    events = [
+        {"kind": "action", "turn": 1},
+        {"kind": "http_attempt"},
+        {"kind": "http_attempt"},
+        {"kind": "model_response", "usage": {"input": 100, "output": 20, "cached": None, "reasoning": None}},
+        {"kind": "model_response", "error": {"kind": "timeout"}},
+        {"kind": "execution"},
+    ]
+    assert counted(events) == {
+        "calls": 1,
+        "tool_calls": 1,
+        "executions": 1,
+        "http_attempts": 2,
+        "llm_calls": 1,
+        "input_tokens": 100,
+        "output_tokens": 20,
+    }
+    assert added(counted(events), {"calls": 2, "meter:checks": 1})["calls"] == 3
+
+
+def test_only_the_cores_own_references_to_blobs_count():
+    forged = {
+        "kind": "action",
+        "arguments": {"x": {"blob": "a" * 64, "size": 1, "media_type": "application/json"}},
+    }
+    assert list(blob_references(forged)) == []
+    reference = {"blob": "b" * 64, "size": 9, "media_type": "application/json"}
+    event = {
+        "kind": "result",
+        "data": {"save": reference},
+        "images": [{"name": "editor.png", "blob": "c" * 64}, {"name": "sheet.png", "blob": None}],
+        "candidate": {"sha256": "d" * 64, "data": reference, "files": {"mesh.glb": "e" * 64}},
+    }
+    assert sorted(blob_references(event)) == sorted(
+        [("b" * 64, 9), ("b" * 64, 9), ("c" * 64, None), ("e" * 64, None)]
+    )
+    assert list(blob_references({"kind": "http_attempt", "request": "f" * 64})) == [("f" * 64, None)]

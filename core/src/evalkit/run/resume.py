@@ -45,7 +45,7 @@ def recorded_suite(reader: RunReader) -> Suite:
         executors=executors,
         final_executors=final_executors,
         metrics=tuple(protocol["metrics"]),
-        thresholds=(),
+        thresholds=tuple(about.get("thresholds", ())),
         versions={kind: protocol[kind] for kind in _LISTS},
         origin=about["origin"],
         notices=tuple(about["notices"]),

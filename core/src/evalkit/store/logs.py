@@ -13,6 +13,8 @@ from evalkit.store.shapes import event_fault
 from evalkit.types import EpisodeKey, Event
 from evalkit.types.record import is_reference
 
+_MODEL_KINDS = ("model_request", "http_attempt", "model_response")
+
 
 @dataclass(slots=True)
 class LogReading:
@@ -95,7 +97,8 @@ def earlier_attempts(path: Path) -> list[Path]:
 def counted(events: Iterable[Event]) -> dict[str, float]:
     """What an episode spent: the counters of its end, or else what its events show.
 
-    Meters are known only at an episode's end; calls, tool calls, executions and errors also before.
+    Meters are known only at an episode's end; calls, tool calls, executions, errors, and what the model's
+    answers say of tokens, also before.
     """
     turns: set[int] = set()
     spent: dict[str, float] = {"calls": 0, "tool_calls": 0, "executions": 0}
@@ -110,7 +113,21 @@ def counted(events: Iterable[Event]) -> dict[str, float]:
             spent["executions"] += 1
         elif kind == "result" and not event["ok"]:
             spent["errors"] = spent.get("errors", 0) + 1
+        elif kind in ("http_attempt", "model_response"):
+            spent = added(spent, _counted_of_model(event))
     spent["calls"] = len(turns)
+    return spent
+
+
+def _counted_of_model(event: Event) -> dict[str, float]:
+    if event["kind"] == "http_attempt":
+        return {"http_attempts": 1}
+    if "error" in event:
+        return {}
+    spent: dict[str, float] = {"llm_calls": 1}
+    for name in ("input", "output", "cached", "reasoning"):
+        if count := event.get("usage", {}).get(name):
+            spent[f"{name}_tokens"] = count
     return spent
 
 
@@ -135,6 +152,9 @@ def blob_references(event: Event) -> Iterator[tuple[str, int | None]]:
     for value in values:
         if is_reference(value):
             yield value["blob"], value["size"]
+    if event["kind"] in _MODEL_KINDS:
+        hashes = (event.get(name) for name in ("request", "response", "raw_request", "raw_response"))
+        yield from ((sha256, None) for sha256 in hashes if isinstance(sha256, str))
     for item in [*event.get("images", ()), *event.get("artifacts", ())]:
         if item["blob"] is not None:
             yield item["blob"], None
