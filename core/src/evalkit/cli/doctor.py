@@ -37,7 +37,7 @@ class Check:
 @click.command(short_help="Check this installation.")
 @json_option
 def command(as_json: bool) -> ExitCode:
-    """Check this installation: Python, packages, plugins, caches, cores, memory, terminal.
+    """Check this installation: Python, packages, plugins, caches, cores, memory, sandbox, terminal.
 
     Exits with 1 if something is broken.
 
@@ -53,6 +53,7 @@ def command(as_json: bool) -> ExitCode:
         *_plugins(),
         *_folders(),
         *_machine(),
+        _sandbox(),
         *_terminal(),
     ]
     broken = sum(check.status == "broken" for check in checks)
@@ -165,6 +166,17 @@ def _machine() -> Iterator[Check]:
     memory = psutil.virtual_memory()
     yield Check("cores", "info", f"{usable} usable of {os.cpu_count()}")
     yield Check("memory", "info", f"{memory.available / 1e9:.1f} GB free of {memory.total / 1e9:.1f} GB")
+
+
+def _sandbox() -> Check:
+    """How well scripts of agents can be shut in here; without `full` they aren't run unless asked for."""
+    from evalkit.sandbox import Level, probe
+
+    report = probe()
+    if report.level == Level.FULL:
+        own = "a user id of its own" if report.drops_uid else "this user's id in a user namespace"
+        return Check("sandbox", "ok", f"full ({own})")
+    return Check("sandbox", "warn", f"{report.level.label}; {report.reasons[0]}")
 
 
 def _terminal() -> Iterator[Check]:
