@@ -157,7 +157,16 @@ def test_epochs_are_averaged_per_task(record):
     text = compare("one", "two", "--metric", "success*")
     assert "a task's value is its mean over the epochs that have one (A 1, B 2)" in text
     assert "62.5 % (n=4)" in text
-    assert "the bootstrap is too sure of itself below 10 tasks or clusters" in text
+    assert "the bootstrap's intervals are too narrow below 10 tasks or clusters" in text
+
+
+def test_few_tasks_that_changed_alike_prove_little(toy, record, monkeypatch):
+    monkeypatch.setattr(toy.Looks, "measure", lambda self, e, t: toy.Score(float(len(e.turns()))))
+    record("one", {"old": {task: [9, 9, 9] for task in A}})
+    record("two", {"new": {"T-1": [1], "T-2": [2], "T-3": [3], "T-4": [4]}})
+    metrics = compared("one", "two")["metrics"]
+    assert metrics["towers.looks"]["difference"] == -2.0
+    assert metrics["towers.looks"]["p_value"] == metrics["towers.success"]["p_value"] == 2 / 2**4
 
 
 def test_totals_are_compared_as_sums(toy, record, monkeypatch):

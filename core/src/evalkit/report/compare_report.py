@@ -17,7 +17,7 @@ from evalkit.store.reader import RunReader
 
 #: Smaller p-values are printed as "below".
 SMALLEST_P = 1e-4
-#: With fewer, percentile intervals are too narrow and p-values too small (docs/statistics.md).
+#: With fewer, percentile intervals are too narrow (docs/statistics.md).
 FEW_CLUSTERS = 10
 
 
@@ -224,7 +224,7 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
     if tests:
         yield f"p: {_methods(f'{c.test}{_cluster(c)}' for c in found if c.test)}"
     if any(c.p_value is not None and c.test == BOOTSTRAP and c.clusters < FEW_CLUSTERS for c in found):
-        yield f"the bootstrap is too sure of itself below {FEW_CLUSTERS} tasks or clusters"
+        yield f"the bootstrap's intervals are too narrow below {FEW_CLUSTERS} tasks or clusters"
     if tests > 1:
         yield (f"{tests} tests: at p < 0.05 one in 20 comes out by chance; p (Holm) is corrected for all")
 
