@@ -60,7 +60,7 @@ def test_the_calls_in_the_guide_to_ci_can_be_parsed(call):
     verb, *words = shlex.split(call, comments=True)
     command = root.get_command(click.Context(root), verb)
     assert command is not None, verb
-    command.make_context(verb, words)
+    command.make_context(verb, words, **root.context_settings)
 
 
 def test_the_workflow_is_yaml_and_runs_the_smoke_group():
