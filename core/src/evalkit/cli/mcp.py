@@ -41,7 +41,10 @@ Examples:
 @id_option
 @player_option
 @click.option(
-    "--http", "address", metavar="HOST:PORT", help="Serve at http://HOST:PORT/mcp instead of stdio."
+    "--http",
+    "address",
+    metavar="HOST:PORT",
+    help="Serve at http://HOST:PORT/mcp instead of stdio (port 0: any).",
 )
 @idle_option
 @seed_option
@@ -102,9 +105,9 @@ def _serve(
         with termination():
             attend(desk, serving=thread.is_alive, idle_s=float("inf"), conclude=done)
     else:
-        http = http_server(server, *listen)
-        thread = _started(http.run)
-        say(f"{stage.suite.name}: task {task.id} at http://{listen[0]}:{listen[1]}/mcp")
+        http, listener = http_server(server, *listen)
+        thread = _started(lambda: http.run(sockets=[listener]))
+        say(f"{stage.suite.name}: task {task.id} at http://{listen[0]}:{listener.getsockname()[1]}/mcp")
         with termination():
             attend(desk, serving=thread.is_alive, idle_s=idle_s, conclude=done)
         http.should_exit = True

@@ -31,7 +31,7 @@ from evalkit.run.trial import MemorySink
 from evalkit.transports._driven import DrivenEpisode, ended
 from evalkit.transports._present import parsed_json
 from evalkit.transports._session import Player, RecordedEpisode, Stage
-from evalkit.types import Episode, Observation, Task
+from evalkit.types import Episode, Event, Observation, Task
 
 MAX_ACTION_CHARACTERS = 200_000
 MAX_OBSERVATION_CHARACTERS = 4_000_000
@@ -47,7 +47,7 @@ class EvalkitEnv(gymnasium.Env[str, str]):
     as a run folder there, otherwise records are kept in memory for the reward only.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class EvalkitEnv(gymnasium.Env[str, str]):
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Carry out one action. ResetNeeded if no episode is going on."""
-        if self._played is None or self._played.episode.end is not None:
+        if self._played is None or self._over():
             raise ResetNeeded("no episode is going on: call reset() first")
         mistake = ""
         try:
@@ -104,6 +104,9 @@ class EvalkitEnv(gymnasium.Env[str, str]):
         """End the episode that is going on, if there is one."""
         if self._played is not None:
             self._played.stop("the trainer went on to something else")
+
+    def _over(self) -> bool:
+        return self._played is not None and self._played.episode.end is not None
 
     def _task(self, drawn: int, named: str | None) -> Task:
         if named is not None:
@@ -145,7 +148,8 @@ class _InMemory:
 
     def record(self) -> Episode:
         """The episode as metrics see it."""
-        return Episode(self.episode.key, self._sink.events, self._sink.events[-1], self._sink.load)
+        events = list[Event](self._sink.events)
+        return Episode(self.episode.key, events, events[-1], self._sink.load)
 
 
 def _reward(stage: Stage) -> tuple[Any, float]:

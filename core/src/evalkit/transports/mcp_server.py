@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import functools
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +19,7 @@ from anyio import to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from evalkit.errors import EvalkitError
+from evalkit.errors import EvalkitError, UsageError
 from evalkit.transports._desk import Desk
 from evalkit.transports._present import Answer, observation_text
 from evalkit.types import Tool
@@ -64,12 +65,21 @@ def serve_stdio(server: Server[Any]) -> None:
     asyncio.run(serve())
 
 
-def http_server(server: Server[Any], host: str, port: int) -> Any:
-    """A uvicorn server at `http://HOST:PORT/mcp`: `run()` serves until its `should_exit` is set."""
+def http_server(server: Server[Any], host: str, port: int) -> tuple[Any, socket.socket]:
+    """A uvicorn server for `http://HOST:PORT/mcp` and the socket for its `run(sockets=[…])`.
+
+    Port 0 takes a free one. Clients can connect from here on; it serves until its `should_exit` is set.
+    UsageError if the address can't be had.
+    """
     import uvicorn
 
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(f"can't listen at {host}:{port}: {error.strerror or error}") from error
     app = server.streamable_http_app(host=host)
-    return uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning"))
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning")), listener
 
 
 def _result(desk: Desk, name: str, arguments: Mapping[str, Any], client: str) -> types.CallToolResult:
