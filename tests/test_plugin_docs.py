@@ -1,4 +1,4 @@
-"""docs/plugins.md names every hook, every check with what it says of itself, and every end reason it mentions."""
+"""docs/plugins.md names every hook and descriptor, and every check with what it says of itself."""
 
 from __future__ import annotations
 

@@ -154,3 +154,11 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["plugin"], ["plugin", "new"], ["plugin", "check"]):
         assert main([*words, "--help"]) == 0
         assert "evalkit plugin" in capsys.readouterr().out.partition("Examples:")[2]
+
+
+def test_it_is_tidy(python: Run, package: Path) -> None:
+    rules = ["--isolated", "--no-cache", "--line-length", "110"]
+    checked = python("ruff", "check", *rules, "--select", "E,F,W,I,B,UP,SIM,C4,RET,N", ".", cwd=package)
+    assert checked.returncode == 0, checked.stdout
+    formatted = python("ruff", "format", "--diff", *rules, ".", cwd=package)
+    assert formatted.returncode == 0, formatted.stdout
