@@ -30,13 +30,8 @@ def check_hostile_calls(subject: Subject) -> str:
         for arguments in hostile_arguments(tool):
             (passed if accepts(tool, arguments) else refused).append(ToolCall(tool.name, arguments))
     _check_refused(subject, task, [call for call in refused if _is_json(call.arguments)])
-    first = [ToolCall(tool.name, sample_arguments(tool)) for tool in tools]
-    _check_passed(
-        subject,
-        task,
-        [call for call, tool in zip(first, tools, strict=True) if accepts(tool, call.arguments)],
-        passed,
-    )
+    samples = [ToolCall(t.name, sample_arguments(t)) for t in tools if accepts(t, sample_arguments(t))]
+    _check_passed(subject, task, samples, passed)
     return f"{len(refused)} calls that the schemas refuse, {len(passed)} that they let pass"
 
 
