@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -176,3 +177,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     for module in site.modules:
         sys.modules.pop(module, None)
     load_plugins.cache_clear()
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The module with the toy benchmark of towers, importable by the names that its plugin gives."""
+    monkeypatch.syspath_prepend(Path(__file__).parent / "report")
+    yield importlib.import_module("toy_towers")
+    sys.modules.pop("toy_towers", None)

@@ -1,6 +1,5 @@
 """What CI reads of runs: exit codes, JUnit files, GitHub's annotations and summary; pages and LaTeX."""
 
-import importlib
 import json
 import os
 import subprocess
@@ -131,13 +130,6 @@ def evalkit(site, tmp_path):
         return done
 
     return call
-
-
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
-    yield importlib.import_module("toy_towers")
-    sys.modules.pop("toy_towers", None)
 
 
 def check_shape(document):

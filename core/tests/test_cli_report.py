@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ BUILDERS = {
     "careful": {"T-1": [1], "T-2": [0, 2], "T-3": [4, 3], "T-4": [5, 6, 7]},
     "hasty": {"T-1": [9, 9, 9], "T-2": [2], "T-3": [None]},
 }
-
-
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
-    yield importlib.import_module("toy_towers")
-    sys.modules.pop("toy_towers", None)
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ import importlib
 import io
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,13 +17,6 @@ from evalkit.store.reader import RunReader
 
 A = {"T-1": [9, 9, 9], "T-2": [2], "T-3": [9, 9, 9], "T-4": [9, 4]}
 B = {"T-1": [1], "T-2": [9, 9, 9], "T-3": [3], "T-4": [4]}
-
-
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
-    yield importlib.import_module("toy_towers")
-    sys.modules.pop("toy_towers", None)
 
 
 @pytest.fixture

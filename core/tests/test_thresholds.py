@@ -1,8 +1,5 @@
 """Thresholds on figures and regressions against a baseline, which no run can pass by losing episodes."""
 
-import importlib
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -158,13 +155,6 @@ def test_lost_episodes_count_against_a_ratio_of_a_whole_run():
 
 
 # Regressions
-
-
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "report"))
-    yield importlib.import_module("toy_towers")
-    sys.modules.pop("toy_towers", None)
 
 
 GOOD = {"T-1": [1], "T-2": [2], "T-3": [4, 3], "T-4": [4]}
