@@ -36,7 +36,7 @@ def record(toy, tmp_path, monkeypatch):
 def compare(*words):
     """The verb's stdout; raises what it raises."""
     command = importlib.import_module("evalkit.cli.compare").command
-    done = CliRunner().invoke(command, list(words))
+    done = CliRunner().invoke(command, list(words), help_option_names=["-h", "--help"])
     if isinstance(done.exception, EvalkitError):
         raise done.exception
     assert done.exit_code == 0, done.output
