@@ -91,6 +91,12 @@ def format_reply(bridge: Bridge, thought_process: str) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def rounded(bridge: Bridge) -> Bridge:
+    """A bridge from elsewhere with its coordinates as they would be in a reply: rounded to 4 decimals."""
+    nodes = tuple(replace(node, x=_rounded(node.x), y=_rounded(node.y)) for node in bridge.nodes)
+    return Bridge(nodes, bridge.edges)
+
+
 def storable(text: str) -> str:
     """`text` with every lone surrogate replaced by U+FFFD, so that it can be encoded as UTF-8."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -100,6 +106,10 @@ def _without_fence(text: str) -> str:
     body = text.strip()
     opening, _, rest = body.partition("\n")
     return rest[:-3] if _FENCE_OPENING.fullmatch(opening) and rest.endswith("```") else text
+
+
+def _rounded(coordinate_m: float) -> float:
+    return round(coordinate_m, COORDINATE_DECIMALS) + 0.0  # adding zero turns −0.0 into 0.0
 
 
 def _refused(problem: Problem) -> Reply:
@@ -197,8 +207,7 @@ class _Reader:
         return 0
 
     def _coordinate(self, item: dict[str, Any], where: str, name: str) -> float:
-        # Adding zero turns −0.0 into 0.0.
-        return round(self._number(item, where, name), COORDINATE_DECIMALS) + 0.0
+        return _rounded(self._number(item, where, name))
 
     def _number(self, item: dict[str, Any], where: str, name: str, default: float | None = None) -> float:
         """A finite number; where it isn't one a problem is noted and 0 returned."""

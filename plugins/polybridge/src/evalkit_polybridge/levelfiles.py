@@ -22,6 +22,8 @@ from evalkit_polybridge.graph import Bridge, Level, LevelMeta
 from evalkit_polybridge.savefile import SaveFileError, from_document, new_layout, read_layout, to_document
 
 _LAYOUT, _SAVE, _CONTEXT = SUFFIXES = (".layout.json", ".save.json", ".context.json")
+#: Longest level file that is read, in bytes.
+MAX_FILE_BYTES = 16 * 2**20
 _FILE_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -50,8 +52,11 @@ def read_folder(folder: Path) -> list[tuple[Level, LevelMeta]]:
     Raises `LevelFileError` if there are none, one of three files is missing, a file can't be read, layout and
     save hold different bridges, or two levels have one name.
     """
-    if not folder.is_dir():
-        raise LevelFileError(f"{folder} is no folder: name one with level files")
+    try:
+        if not folder.is_dir():
+            raise LevelFileError(f"{folder} is no folder: name one with level files")
+    except OSError as error:
+        raise LevelFileError(f"{folder} can't be read: {error.strerror}") from None
     stems = {path.name.removesuffix(s) for s in SUFFIXES for path in folder.glob(f"*{s}")}
     if not stems:
         raise LevelFileError(f"{folder} holds no level: there is no *{_CONTEXT} in it")
@@ -164,7 +169,13 @@ def _read_json(path: Path) -> Any:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        if not path.is_file() and path.exists():
+            raise LevelFileError(f"{path} is no regular file")
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise LevelFileError(f"{path} has more than {MAX_FILE_BYTES} bytes: refused")
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise LevelFileError(
             f"{path} is missing: a level has the three files {', '.join(SUFFIXES)}"

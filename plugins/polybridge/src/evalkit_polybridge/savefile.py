@@ -14,14 +14,17 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, tee
 from typing import Any
 
 from evalkit_polybridge import strictjson
+from evalkit_polybridge.contract import MAX_ID, MAX_OBJECTS
 from evalkit_polybridge.graph import Bridge, Edge, Node
 
 #: A payload that inflates to more bytes than this is refused.
-MAX_SAVE_BYTES = 16 * 2**20
+MAX_SAVE_BYTES = 4 * 2**20
 
 _NODE_TYPE = 0
 # A midpoint of coordinates with 4 decimals has 5.
@@ -92,11 +95,19 @@ def to_document(bridge: Bridge, display_name: str) -> dict[str, Any]:
 
 
 def from_document(document: Any) -> tuple[Bridge, str]:
-    """Bridge and display name of a decoded save; raises `SaveFileError` where it isn't one."""
+    """Bridge and display name of a decoded save; raises `SaveFileError` where it isn't one.
+
+    A save holds no more objects, and no larger ids, than a reply may.
+    """
     name = _field(document, "the save", "DisplayName", str)
+    objects = _field(document, "the save", "Objects", list)
+    if len(objects) > MAX_OBJECTS:
+        raise SaveFileError(
+            f"the save holds {len(objects)} nodes and members, at most {MAX_OBJECTS} are read"
+        )
     nodes: list[Node] = []
     edges: list[Edge] = []
-    for index, item in enumerate(_field(document, "the save", "Objects", list)):
+    for index, item in enumerate(objects):
         where = f"Objects[{index}]"
         kind = _field(item, where, "type", int)
         if kind == _NODE_TYPE:
@@ -189,6 +200,8 @@ def _field(item: Any, where: str, name: str, kind: type) -> Any:
     if type(item[name]) is not kind:
         words = {str: "a string", int: "an integer", list: "a list"}
         raise SaveFileError(f"{where}: {name} has to be {words[kind]}")
+    if kind is int and abs(item[name]) > MAX_ID:
+        raise SaveFileError(f"{where}: {name} is {item[name]}, numbers up to {MAX_ID} are read")
     return item[name]
 
 
@@ -224,13 +237,15 @@ def _inflated(compressed: bytes) -> bytes:
 
 def _first_save(text: str) -> tuple[int, int]:
     """Where the first string of the top level's `saveFiles` begins and ends in a layout known to have one."""
-    tokens = list(_TOKEN.finditer(text))
     depth = 0
-    for index, token in enumerate(tokens):
-        if token[0] in "[{":
-            depth += 1
-        elif token[0] in "]}":
-            depth -= 1
-        elif depth == 1 and tokens[index + 1][0] == ":" and json.loads(token[0]) == "saveFiles":
-            return tokens[index + 3].span()  # after the colon and the opening bracket
+    for key, colon, bracket, save in _windows(text):
+        if depth == 1 and colon[0] == ":" and bracket[0] == "[" and json.loads(key[0]) == "saveFiles":
+            return save.span()
+        depth += (key[0] in "[{") - (key[0] in "]}")
     raise SaveFileError("the layout has no saveFiles at its top level")
+
+
+def _windows(text: str) -> Iterator[tuple[re.Match[str], ...]]:
+    """Every four tokens that follow each other; the text may be long and full of them, so none are kept."""
+    shifted = (islice(tokens, i, None) for i, tokens in enumerate(tee(_TOKEN.finditer(text), 4)))
+    return zip(*shifted, strict=False)

@@ -8,8 +8,9 @@ from typing import Any
 
 from evalkit import Candidate, Execution, Task, ToolCall, UsageError, Verdict
 from evalkit_polybridge import savefile, strictjson
-from evalkit_polybridge.contract import MAX_REPLY_CHARACTERS
+from evalkit_polybridge.contract import MAX_REPLY_CHARACTERS, rounded
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json
+from evalkit_polybridge.graph import Bridge
 from evalkit_polybridge.levelfiles import LevelFileError, read_level
 from evalkit_polybridge.tasks import level_task
 
@@ -72,7 +73,7 @@ def _saved(path: Path, text: str) -> Candidate | None:
     """The design of a save in any of its forms, or None if the text is something else."""
     start = text.lstrip()[:1]
     if start not in ("{", "") and _looks_encoded(text):
-        return Candidate(bridge_to_json(savefile.decode(text)[0]))
+        return _candidate(savefile.decode(text)[0])
     if start != "{" or len(text) > MAX_REPLY_CHARACTERS:
         return None
     try:
@@ -80,10 +81,14 @@ def _saved(path: Path, text: str) -> Candidate | None:
     except strictjson.StrictJsonError:
         return None
     if isinstance(document, dict) and "saveFiles" in document:
-        return Candidate(bridge_to_json(savefile.read_layout(text).bridge))
+        return _candidate(savefile.read_layout(text).bridge)
     if isinstance(document, dict) and "Objects" in document:
-        return Candidate(bridge_to_json(savefile.from_document(document)[0]))
+        return _candidate(savefile.from_document(document)[0])
     return None
+
+
+def _candidate(bridge: Bridge) -> Candidate:
+    return Candidate(bridge_to_json(rounded(bridge)))
 
 
 def _looks_encoded(text: str) -> bool:

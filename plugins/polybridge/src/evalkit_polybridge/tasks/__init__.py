@@ -24,12 +24,14 @@ def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequenc
     `suite` (only `core` or `compositional` levels), `names` (only these) or, instead of `levels`, `folder`
     (level files; their own budget is kept unless `budget` is `loose`). UsageError for anything else.
     """
-    for key in tasks:
+    for key, value in tasks.items():
         if key not in KEYS:
             raise UsageError(f"polybridge tasks have no option {key!r}; there are {', '.join(KEYS)}")
+        listed = value if key == "names" else [value]
+        if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+            raise UsageError(f"tasks.{key} has to be {'a list of strings' if key == 'names' else 'a string'}")
     found = _from_folder(tasks) if "folder" in tasks else _from_catalogue(tasks)
-    names = tasks.get("names")
-    if names is not None:
+    if names := tasks.get("names"):
         missing = sorted(set(names) - {task.id for task in found})
         if missing:
             raise UsageError(f"there is no level {missing[0]!r}; `evalkit ls tasks` lists them")
