@@ -97,6 +97,10 @@ for _ in range(6):
     assert play(script, limits=Limits(wall_s=30, memory_bytes=300 * MIB)).status == "ok"
 
 
+def test_script_goes_first_when_the_machine_runs_out_of_memory(play: Play) -> None:
+    assert play("print(open('/proc/self/oom_score_adj').read())").stdout == "1000\n\n"
+
+
 def test_fork_bomb_is_bounded(play: Play) -> None:
     script = """
 import os, time

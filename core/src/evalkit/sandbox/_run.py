@@ -38,7 +38,7 @@ def run_script(
     `inputs` (relative path → content, or the file to copy). `outputs` are relative paths or patterns
     (`*.json`, `out/**`): what is there afterwards comes back in `Outcome.files`, unless it is a symbolic
     link, a device or too big. `python`: an interpreter or the folder of a virtual environment, this one by
-    default; its folders are shown to the script, read-only. `packages`: more folders to import from, read-only.
+    default; its folders are shown to the script, read-only. `packages`: more folders to import from.
 
     Whatever the script does is in the Outcome. UsageError for wrong arguments; SandboxError if the machine
     can't shut it in at the level `required`, or the sandbox doesn't start.

@@ -88,11 +88,18 @@ def _become_script(python: str, arguments: list[str], limits: dict[str, int]) ->
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.closerange(3, 1 << 16)
+        _offer_to_the_kernel()
         _limit(limits)
         os.execv(python, [python, *arguments])
     except BaseException as error:  # noqa: BLE001 - whatever it is, this copy of the supervisor has to end here
         os.write(2, f"the script can't be started: {error}\n".encode())
     os._exit(127)
+
+
+def _offer_to_the_kernel() -> None:
+    """If the machine runs out of memory, the script is ended first, not a process of the host."""
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def _limit(limits: dict[str, int]) -> None:
