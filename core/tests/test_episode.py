@@ -275,6 +275,46 @@ def test_what_raises_is_named(agent: Plays, environment: Any, executors: Any, re
     assert episode.end["reason"] == reason
 
 
+def test_nan_in_arguments_is_a_mistake_of_the_call() -> None:
+    episode = walk(Plays(say(("push", {"number": float("nan")})), say(PUSH)))
+    first, second = episode.of("result")
+    assert (first["ok"], first["data"]["code"], second["ok"]) == (False, "arguments", True)
+    assert "nan" in next(iter(episode.of("action")))["arguments"]["not_json"]
+
+
+class Forgets(Sums):
+    def step(self, call: ToolCall, ctx: StepContext) -> Any:
+        return None
+
+
+class Mutters(NoNegative):
+    def validate(self, task: Task, candidate: Candidate) -> Any:
+        return ["looks wrong"]
+
+
+class Shrugs(Adds):
+    def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Any:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "validator", "executor", "reason", "words"),
+    [
+        (Forgets(), NoNegative(), Adds(), EndReason.ENVIRONMENT_ERROR, "step gave NoneType"),
+        (Sums(), Mutters(), Adds(), EndReason.VALIDATOR_ERROR, "validate gave str"),
+        (Sums(), NoNegative(), Shrugs(), EndReason.EXECUTOR_ERROR, "execute gave bool"),
+    ],
+)
+def test_wrong_types_name_the_culprit(
+    environment: Any, validator: Any, executor: Any, reason: EndReason, words: str
+) -> None:
+    sink = MemorySink()
+    rules = Rules({}, [validator], [LoopExecutor("adds", "1", "0" * 64, executor)])
+    end = play(KEY, TASK, 1, environment, Plays(say(PUSH), say(SUBMIT)), rules, sink)
+    assert end.reason == reason
+    assert words in end.detail
+
+
 def test_nan_from_an_environment_is_its_error() -> None:
     class Nan(Sums):
         def state(self) -> dict[str, Any]:

@@ -139,6 +139,7 @@ class _Walk:
     def _rounds(self) -> End:
         environment = self.environment
         observation = self._guard(EndReason.ENVIRONMENT_ERROR, environment.reset, self.task, self.seed)
+        _expect(EndReason.ENVIRONMENT_ERROR, "reset", observation, Observation)
         tools = self._guard(EndReason.ENVIRONMENT_ERROR, environment.tools)
         self.tools = {tool.name: tool for tool in tools}
         self._record_observation(observation)
@@ -150,6 +151,7 @@ class _Walk:
 
     def _turn(self, observation: Observation) -> Observation:
         reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
+        _expect(EndReason.AGENT_ERROR, "act", reply, Reply, Stop)
         if isinstance(reply, Stop) or not reply.calls:
             reason = reply.reason if isinstance(reply, Stop) else "no call in the reply"
             raise _Ended(EndReason.AGENT_STOPPED, reason)
@@ -162,10 +164,11 @@ class _Walk:
         return seen[0] if len(seen) == 1 else _combined(seen)
 
     def _call(self, call: ToolCall, reply: Reply) -> Observation:
+        arguments, unreadable = self._recordable(call.arguments)
         fields: dict[str, Any] = {
             "turn": self.counters["calls"],
             "tool": call.name,
-            "arguments": self._compact(dict(call.arguments)),
+            "arguments": arguments,
         }
         if reply.note is not None:
             fields["note"] = self._compact(dict(reply.note))
@@ -173,7 +176,7 @@ class _Walk:
         self.sink.flush()
         tool = self.tools.get(call.name)
         budget = self._over_budget(tool) if tool is not None else None
-        refused = self._refusal(call, tool, budget)
+        refused = self._refusal(call, tool, budget) or unreadable
         self.counters["tool_calls"] += 1
         if tool is not None and budget is None:
             self.counters.update(f"meter:{meter}" for meter in tool.meters)
@@ -182,6 +185,7 @@ class _Walk:
         else:
             step = self.environment.step
             result = self._guard(EndReason.ENVIRONMENT_ERROR, step, call, self._context())
+            _expect(EndReason.ENVIRONMENT_ERROR, "step", result, StepResult)
         return self._settle(result)
 
     def _settle(self, result: StepResult) -> Observation:
@@ -230,8 +234,11 @@ class _Walk:
             EndReason.EXECUTOR_ERROR,
             lambda: loop.executor.execute(self.task, candidate, pictures=self.rules.pictures),
         )
+        _expect(EndReason.EXECUTOR_ERROR, "execute", execution, Execution)
         self.counters["executions"] += 1
-        fields = execution_fields(loop, candidate, execution, self.sink)
+        fields = self._guard(
+            EndReason.EXECUTOR_ERROR, execution_fields, loop, candidate, execution, self.sink
+        )
         fields["seconds"] = self._seconds(started)
         self._event(EndReason.EXECUTOR_ERROR, "execution", fields)
         return execution
@@ -304,6 +311,14 @@ class _Walk:
             ]
         return fields
 
+    def _recordable(self, arguments: Mapping[str, Any]) -> tuple[Any, StepResult | None]:
+        """Arguments for the record; what isn't JSON (a NaN, say) is kept as text and is a mistake."""
+        try:
+            return self._compact(dict(arguments)), None
+        except (TypeError, ValueError, RecursionError) as error:
+            text = repr(arguments)[: INLINE_BYTES // 8]
+            return {"not_json": text}, _error("arguments", f"the arguments are not JSON: {error}")
+
     def _record_candidate(self, candidate: Candidate) -> dict[str, Any]:
         def fields() -> dict[str, Any]:
             found: dict[str, Any] = {
@@ -337,6 +352,13 @@ class _Walk:
             where = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
             raise _Ended(culprit, message[:2000]) from error
+
+
+def _expect(culprit: EndReason, what: str, value: object, *types: type) -> None:
+    """End the episode if a plugin returned something that its contract doesn't know."""
+    if not isinstance(value, types):
+        wanted = " or ".join(t.__name__ for t in types)
+        raise _Ended(culprit, f"{what} gave {type(value).__name__} instead of {wanted}")
 
 
 def compact(value: Any, sink: Sink) -> Any:
