@@ -215,7 +215,11 @@ class _Walk:
         found = list(violations)
         if candidate is not None:
             for validator in self.rules.validators:
-                found += self._guard(EndReason.VALIDATOR_ERROR, validator.validate, self.task, candidate)
+                said = self._guard(EndReason.VALIDATOR_ERROR, validator.validate, self.task, candidate)
+                _expect(EndReason.VALIDATOR_ERROR, "validate", said, Sequence)
+                for violation in said:
+                    _expect(EndReason.VALIDATOR_ERROR, "validate", violation, Violation)
+                found += said
         verdict = Verdict(tuple(found))
         if found:
             listed = [_violation_fields(v) for v in found]
