@@ -94,8 +94,8 @@ class Hazard:
         return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     def play(self, suite: str, *words: str, code: int = 0, **more: str) -> Path:
-        """Play a suite in two workers and return its run folder."""
-        done = self.evalkit("run", f"hazard.{suite}", "-j", "2", "--format", "json", *words, **more)
+        """Play a suite in one worker and return its run folder."""
+        done = self.evalkit("run", f"hazard.{suite}", "-j", "1", "--format", "json", *words, **more)
         assert done.returncode == code, done.stderr
         return self.latest()
 

@@ -22,8 +22,8 @@ import pytest
 from evalkit.store.reader import RunReader
 from evalkit.store.verify import verify_run
 
-PARENT_KILLS = 26
-WORKER_KILLS = 30
+PARENT_KILLS = 25
+WORKER_KILLS = 27
 
 
 def chains(run: Path) -> dict[str, str]:

@@ -102,7 +102,7 @@ def test_only_infrastructure_failures_are_played_again_unless_told(hazard):
     assert sorted(hazard.plays()) == ["t00004", "t00007"]
     assert Counter(line["attempt"] for line in RunReader(run).index().values()) == {1: 10, 2: 2}
     hazard.journal.unlink()
-    assert hazard.evalkit("resume", str(run), "--only", "error").returncode == 3
+    assert hazard.evalkit("resume", str(run), "-j", "1", "--only", "error").returncode == 3
     assert sorted(hazard.plays()) == ["t00001", "t00004", "t00007"]
     crashed = {key.task: line for key, line in RunReader(run).index().items()}["t00004"]
     assert crashed["attempt"] == 3

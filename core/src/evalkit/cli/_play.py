@@ -165,8 +165,10 @@ def _play(
 ) -> Outcome:
     from evalkit.cli._progress import ProgressView
     from evalkit.run.pool import default_workers
-    from evalkit.run.runner import Runner, warm_up
+    from evalkit.run.runner import Outcome, Runner, warm_up
 
+    if not keys:
+        return Outcome()
     warm_up(plugins, plan.setup, say)
     runner = Runner(
         plan.setup,
