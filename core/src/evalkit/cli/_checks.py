@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalkit.cli._common import FiniteRange
 from evalkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _OPTIONS = (
     ),
     click.option(
         "--max-regression",
-        type=click.FloatRange(min=0),
+        type=FiniteRange(min=0),
         metavar="X",
         help="How much worse than --baseline is allowed: 0.02 is two percentage points, or 2 % of a figure "
         "that is no percentage (default: 0).",

@@ -18,6 +18,7 @@ from evalkit.cli._common import (
     open_registry,
     overrides_option,
     registry_option,
+    tell,
     warn_broken,
 )
 from evalkit.errors import EvalkitError, UsageError
@@ -165,7 +166,7 @@ def _count_tasks(suite: Suite, plugins: Plugins) -> int | None:
     try:
         return len(load_tasks(plugins, suite))
     except (EvalkitError, OSError) as error:
-        click.echo(f"evalkit: warning: the tasks can't be loaded: {error}", err=True)
+        tell(f"warning: the tasks can't be loaded: {error}")
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from evalkit.errors import EvalkitError, ExitCode, PluginError
+from evalkit.errors import EvalkitError, ExitCode, PluginError, UsageError
 
 if TYPE_CHECKING:
     from evalkit.hookspecs import CommandSpec
@@ -53,6 +54,22 @@ class _State:
     """What the command line said that concerns errors."""
 
     debug: bool = False
+
+
+class _Warnings(logging.Handler):
+    """Says warnings of the core in one line on stderr, with the traceback if --debug was given."""
+
+    def __init__(self, state: _State) -> None:
+        super().__init__(logging.WARNING)
+        self._state = state
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        _say(f"{record.levelname.lower()}: {record.getMessage()}")
+        if self._state.debug and record.exc_info:
+            import traceback
+
+            traceback.print_exception(*record.exc_info)
 
 
 class VerbGroup(click.Group):
@@ -161,6 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(root, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = _State()
+    warnings = _Warnings(state)
+    logging.getLogger(PROGRAM).addHandler(warnings)
     try:
         with root.make_context(PROGRAM, words, obj=state) as ctx:
             outcome = root.invoke(ctx)
@@ -172,6 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - everything is explained, nothing swallowed
         return _explain(error, debug=state.debug)
+    finally:
+        logging.getLogger(PROGRAM).removeHandler(warnings)
     return outcome if isinstance(outcome, int) else ExitCode.PASS
 
 
@@ -189,9 +210,8 @@ def _explain(error: Exception, *, debug: bool) -> int:
     if isinstance(error, click.ClickException):
         _explain_usage(error)
         return ExitCode.USAGE
-    text = " ".join(f"{type(error).__name__}: {error}".split())
     hint = "" if debug else " (run again with --debug for the traceback)"
-    _say(f"internal error: {text}{hint}")
+    _say(f"internal error: {type(error).__name__}: {str(error)[:1000]}{hint}")
     return ExitCode.INTERNAL
 
 
@@ -201,11 +221,13 @@ def _explain_usage(error: click.ClickException) -> None:
         return
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     hint = f" (see `{ctx.command_path} --help`)" if ctx else ""
-    _say("error: " + " ".join(error.format_message().split()) + hint)
+    _say(f"error: {error.format_message()}{hint}")
 
 
 def _say(text: str) -> None:
-    click.echo(f"{PROGRAM}: {text}", err=True)
+    from evalkit.cli._common import tell
+
+    tell(text)
 
 
 def _readers_gone() -> bool:
@@ -230,7 +252,11 @@ def _apply_config(ctx: click.Context, verb: str) -> None:
     """Take defaults of the verb's options from the configuration file, if there is one."""
     from evalkit.cli._config import find_config, option_defaults, read_config
 
-    path = find_config(Path.cwd())
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder doesn't exist any more; change to another one") from error
+    path = find_config(here)
     if path is None:
         return
     tables = read_config(path, root.list_commands(ctx))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.cli._common import complete_targets, overrides_option, registry_option
+from evalkit.cli._common import SEED, FiniteRange, complete_targets, overrides_option, registry_option
 from evalkit.cli._play import FORMATS, default_format
 from evalkit.errors import ExitCode, worst_exit_code
 
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 DEFAULT_IDLE_S = 1800.0
 
 id_option = click.option("--id", "id_", metavar="TASK", help="The task to play (default: the suite's first).")
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the run."
-)
+seed_option = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the run.")
 player_option = click.option(
     "--as", "player", metavar="NAME", help="Name of the player in record and tables."
 )
 idle_option = click.option(
     "--idle",
     "idle_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=DEFAULT_IDLE_S,
     show_default=True,
     metavar="S",

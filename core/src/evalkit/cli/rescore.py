@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from evalkit.cli._common import JOBS
+
 
 @click.command(
     name="rescore",
@@ -18,7 +20,7 @@ Examples:
 @click.option("--metric", "metrics", multiple=True, metavar="PATTERN", help="Only these metrics.")
 @click.option("--format", "format_", type=click.Choice(["table", "markdown", "csv", "json"]), default="table")
 @click.option("--execute", is_flag=True, help="First execute final designs that lack evidence.")
-@click.option("-j", "jobs", type=click.IntRange(1), metavar="N", help="Worker processes for --execute.")
+@click.option("-j", "jobs", type=JOBS, metavar="N", help="Worker processes for --execute.")
 def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bool, jobs: int | None) -> None:
     """Compute the scores of RUN (default: the latest) again from its record.
 

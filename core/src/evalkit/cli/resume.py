@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evalkit.cli._common import JOB_MEMORY_MIB, JOB_TIMEOUT_S, JOBS
 from evalkit.cli._play import FORMATS, PlayOptions, default_format
 
 
@@ -24,14 +25,12 @@ Examples:
     help="Play exactly these: missing, error (any kind of error), unscored (logs that can't be read); "
     "several with commas. Default: missing ones and failures of the infrastructure.",
 )
+@click.option("-j", "jobs", type=JOBS, metavar="N", help="Worker processes (default: one per core).")
 @click.option(
-    "-j", "jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: one per core)."
+    "--job-timeout", type=JOB_TIMEOUT_S, metavar="S", help="Seconds an episode may take (default: as before)."
 )
 @click.option(
-    "--job-timeout", type=float, metavar="S", help="Seconds an episode may take (default: as before)."
-)
-@click.option(
-    "--job-memory", type=click.IntRange(1), metavar="MIB", help="Memory of a worker (default: as before)."
+    "--job-memory", type=JOB_MEMORY_MIB, metavar="MIB", help="Memory of a worker (default: as before)."
 )
 @click.option("--maxfail", type=click.IntRange(1), metavar="N", help="Stop after N episodes that err.")
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalkit.cli._checks import CheckOptions, Checks, check_options, write_junit
+from evalkit.cli._common import JOB_MEMORY_MIB, JOB_TIMEOUT_S, JOBS, SEED
 from evalkit.cli._play import FORMATS, PlayOptions, default_format
 from evalkit.errors import ExitCode, UsageError, worst_exit_code
 from evalkit.store.planned import Shard
@@ -51,19 +52,19 @@ Examples:
 @click.option(
     "--epochs", type=click.IntRange(1), default=1, show_default=True, help="Times each task is played."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the run.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the run.")
 @click.option(
     "-T", "settings", multiple=True, metavar="KEY=VALUE", help="Change the protocol, e.g. -T limits.calls=5."
 )
+@click.option("-j", "jobs", type=JOBS, metavar="N", help="Worker processes (default: one per core).")
 @click.option(
-    "-j", "jobs", type=click.IntRange(1), metavar="N", help="Worker processes (default: one per core)."
-)
+    "--job-timeout", type=JOB_TIMEOUT_S, default=600.0, show_default=True, metavar="S",
+    help="Seconds an episode may take.",
+)  # fmt: skip
 @click.option(
-    "--job-timeout", default=600.0, show_default=True, metavar="S", help="Seconds an episode may take."
-)
-@click.option(
-    "--job-memory", default=4096, show_default=True, metavar="MIB", help="Memory a worker may use, in MiB."
-)
+    "--job-memory", type=JOB_MEMORY_MIB, default=4096, show_default=True, metavar="MIB",
+    help="Memory a worker may use, in MiB.",
+)  # fmt: skip
 @click.option("-x", "stop_at_first", is_flag=True, help="Stop at the first episode that errs.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N", help="Stop after N episodes that err.")
 @click.option("--pictures", is_flag=True, help="Record pictures also for agents that don't look at them.")

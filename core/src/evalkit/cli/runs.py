@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from evalkit.cli._common import tell
 from evalkit.errors import EvalkitError
 from evalkit.plugins import Plugins, load_plugins
 from evalkit.report.formats import to_json, to_text, write_text
@@ -56,7 +57,7 @@ def _lines(folder: Path, plugins: Plugins) -> Iterator[_Line]:
     try:
         reader = RunReader(folder)
     except EvalkitError as error:
-        click.echo(f"evalkit: {error}", err=True)
+        tell(str(error))
         return
     started = datetime.datetime.fromisoformat(reader.manifest["created"])
     seconds = _seconds(reader, started)
@@ -70,7 +71,7 @@ def _first_scores(reader: RunReader, plugins: Plugins) -> RunScores | None:
         plugins.require(benchmark_of(reader))
         return score_run(reader, plugins, list(reader.manifest["protocol"]["metrics"])[:1])
     except EvalkitError as error:
-        click.echo(f"evalkit: {reader.name} can't be scored: {error}", err=True)
+        tell(f"{reader.name} can't be scored: {error}")
         return None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from evalkit.cli._common import tell
 from evalkit.errors import EvalkitError, PluginError, RecordError, UnknownNameError, UsageError
 from evalkit.plugins import load_plugins, resolve
 from evalkit.report.episode import episode_json, episode_text, find_episode, outcome
@@ -60,7 +61,7 @@ def command(run: str, key: str | None, as_json: bool, output: Path | None) -> No
     if output is not None:
         artifacts = [*recorded_artifacts(episode, reader.blob), *_view_artifacts(reader, episode)]
         written = write_artifacts(artifacts, output)
-        click.echo(f"evalkit: {len(written)} file{'' if len(written) == 1 else 's'} in {output}", err=True)
+        tell(f"{len(written)} file{'' if len(written) == 1 else 's'} in {output}")
 
 
 def _show_run(reader: RunReader, as_json: bool) -> None:
@@ -133,7 +134,7 @@ def _outcome(reader: RunReader, key: EpisodeKey) -> str:
     try:
         return outcome(reader.episode(key))
     except RecordError as error:
-        click.echo(f"evalkit: {error}", err=True)
+        tell(str(error))
         return "unreadable"
 
 

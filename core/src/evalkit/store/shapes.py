@@ -15,8 +15,10 @@ from typing import Any
 from evalkit.errors import EndReason
 from evalkit.store.planned import MAX_EPISODES
 
-#: Largest absolute value of a number that is counted or printed.
-MAX_NUMBER = 2**63
+#: Largest counter, time or duration: sums and squares of them stay finite.
+MAX_AMOUNT = 2**63
+#: Largest integer: it fits into a double.
+MAX_INTEGER = 2**1023
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,11 @@ class Each:
 
 
 class Number:
-    """A finite number (not true or false) up to `MAX_NUMBER`."""
+    """A number (not true or false)."""
+
+
+class Amount:
+    """A number between ±`MAX_AMOUNT`."""
 
 
 class Moment:
@@ -45,13 +51,14 @@ _WORDS: Mapping[Any, str] = {
     dict: "an object",
     None: "null",
     Number: "a number",
+    Amount: "a number of a sensible size",
     Moment: "a time in ISO format with a time zone",
     Reason: "a known end reason",
 }
 
 # In shapes of objects, `name?` is a field that may be missing; a tuple lists alternatives.
 _KEY = {"agent": str, "task": str, "condition": str, "epoch": int}
-_SPENT = Each(Number)
+_SPENT = Each(Amount)
 _END = {"reason": Reason, "counters": _SPENT, "detail?": str}
 _TEXT = (str, dict)
 _IMAGE = {"name": str, "blob": (str, None)}
@@ -75,7 +82,7 @@ _VIOLATION = {
     "limit?": Number,
     "advisory?": bool,
 }
-_EVENT = {"kind": str, "seq": int, "time": Number, "prev": str}
+_EVENT = {"kind": str, "seq": int, "time": Amount, "prev": str}
 _EVENTS: Mapping[str, Mapping[str, Any]] = {
     "episode_start": {**_EVENT, "key": _KEY, "seed": int},
     "observation": {**_EVENT, **_OBSERVED},
@@ -83,7 +90,7 @@ _EVENTS: Mapping[str, Mapping[str, Any]] = {
     "result": {**_EVENT, **_OBSERVED, "ok": bool, "candidate?": (_CANDIDATE, None)},
     "violation": {**_EVENT, "valid": bool, "violations": [_VIOLATION]},
     "execution": {**_EVENT, **_EVIDENCE},
-    "episode_end": {**_EVENT, **_END, "seconds?": Number},
+    "episode_end": {**_EVENT, **_END, "seconds?": Amount},
 }
 _MANIFEST = {
     "run": str,
@@ -94,7 +101,7 @@ _MANIFEST = {
         "tasks": dict,
         "condition": str,
         "variant": str,
-        "limits": _SPENT,
+        "limits": Each(Number),
         "settings": dict,
         "validators": Each(str),
         "executors": Each(str),
@@ -114,7 +121,7 @@ _MANIFEST = {
     "versions": Each(str),
     "platform": {"python": str, "system": str, "machine": str},
     "shard?": ({"number": int, "count": int}, None),
-    "job_limits?": {"timeout_s": Number, "memory_mib": int},
+    "job_limits?": {"timeout_s": Amount, "memory_mib": int},
     "merged?": [dict],
     "forced?": [{"field": str}],
 }
@@ -172,8 +179,12 @@ def _fault(value: Any, shape: Any, where: str) -> str:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    if kind is int or kind is Number:
-        return (type(value) is int or (kind is Number and type(value) is float)) and abs(value) <= MAX_NUMBER
+    if kind is int:
+        return type(value) is int and abs(value) <= MAX_INTEGER
+    if kind is Number or kind is Amount:
+        if type(value) is float:  # always finite: the parser sees to that
+            return kind is Number or abs(value) <= MAX_AMOUNT
+        return type(value) is int and abs(value) <= (MAX_INTEGER if kind is Number else MAX_AMOUNT)
     if kind is Moment:
         return isinstance(value, str) and _is_moment(value)
     if kind is Reason:
