@@ -5,7 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from evalkit_polybridge.constants import BUDGET_LADDER
+
+from evalkit import sha256_of
+from evalkit_polybridge.calibrate import constants_sha256
+from evalkit_polybridge.constants import BUDGET_LADDER, physics_constants
+from evalkit_polybridge.designer import is_robust
+from evalkit_polybridge.executor_embedded import VERSION
 from evalkit_polybridge.graph import Bridge
 from evalkit_polybridge.levels import catalogue, generate
 from evalkit_polybridge.levels.references import load_references
@@ -54,6 +59,19 @@ def test_the_reference_is_a_legal_solution_on_the_strict_budget(name: str) -> No
     run = simulate(entry.level, reference)
     assert run.success
     assert max(run.peak_utilisation.values()) <= 0.95
+
+
+@pytest.mark.parametrize("name", NAMES[::10])
+def test_small_perturbations_do_not_flip_a_reference(name: str) -> None:
+    assert is_robust(strict_entries()[name].level, references()[name])
+
+
+@pytest.mark.parametrize("file_name", [catalogue.BUDGETS_FILE, catalogue.HELDOUT_BUDGETS_FILE])
+def test_the_data_belong_to_this_executor(file_name: str) -> None:
+    """After a change of the physics, run `python -m evalkit_polybridge.calibrate` (and with `--heldout`)."""
+    stored = catalogue.read_calibration(file_name)
+    assert stored.constants_sha256 == constants_sha256() == sha256_of(physics_constants())
+    assert stored.executor_version == VERSION
 
 
 # Cheapest passing costs measured while the levels were designed, in dollars.
