@@ -283,6 +283,7 @@ class StandIn:
         self.otherwise: Behaviour = reply()
         self._queue: deque[Behaviour] = deque()
         self._stopping = threading.Event()
+        self._arrival = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_class(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -306,9 +307,17 @@ class StandIn:
         """Serve one request with each of these, in order."""
         self._queue.extend(behaviours)
 
+    def await_requests(self, count: int) -> None:
+        """Wait until so many requests have arrived. TimeoutError if they don't."""
+        with self._arrival:
+            if not self._arrival.wait_for(lambda: len(self.requests) >= count, LONGEST_HANG_S):
+                raise TimeoutError(f"{len(self.requests)} of {count} requests arrived")
+
     def serve(self, exchange: Exchange) -> None:
         """Answer a request."""
-        self.requests.append(exchange.received)
+        with self._arrival:
+            self.requests.append(exchange.received)
+            self._arrival.notify_all()
         try:
             behaviour = self._queue.popleft()
         except IndexError:

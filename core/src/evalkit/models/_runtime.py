@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,6 +46,7 @@ def _load() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise it fetches prices on import
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # otherwise it reads keys from a .env file
     logging.getLogger("evalkit.models").info("loading litellm")
+    warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier", category=UserWarning)
     module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True  # it prints to stdout
     module.telemetry = False
