@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from evalkit.errors import SandboxError
 from evalkit.sandbox._interpreter import closed_to_others
 from evalkit.sandbox._levels import Limits
 
@@ -42,6 +43,8 @@ exec "$@"
 """bwrap can't bound the number of files on a tmpfs, and the user it runs as can't reach folders that are
 closed to others; so both are done before it starts, in mounts that only this process sees."""
 
+_STAGES = ("/dev/shm", "/var/tmp", "/mnt")
+
 _SYSTEM_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 """All that is shown of /etc: where the loader finds libraries."""
@@ -54,23 +57,23 @@ _ISOLATION = (
 
 
 def command(
-    stage: Path, limits: Limits, shown: Sequence[Path], uid: int | None, seccomp: int, payload: Sequence[str]
+    limits: Limits, shown: Sequence[Path], uid: int | None, seccomp: int, payload: Sequence[str]
 ) -> list[str]:
     """argv that runs `payload` shut in.
 
-    `stage`: an empty folder that others may pass through, where the tmpfs is mounted out of everyone's sight;
     `shown`: folders bound read-only at their own paths; `uid`: the id to become (root only);
-    `seccomp`: a descriptor from which the filter is read.
+    `seccomp`: a descriptor from which the filter is read. SandboxError if there is no place for the tmpfs.
     """
+    stage = _stage(shown)
     closed = [folder for folder in shown if uid is not None and closed_to_others(folder)]
     options = f"size={limits.disk_bytes},nr_inodes={limits.disk_files},mode=0755"
     binds: list[str] = []
     for folder in shown:
-        source = stage / str(closed.index(folder)) if folder in closed else folder
-        binds += ["--ro-bind", str(source), str(folder)]
+        source = f"{stage}/{closed.index(folder)}" if folder in closed else str(folder)
+        binds += ["--ro-bind", source, str(folder)]
     return [
         *_own_mounts(uid),
-        *(_tool("sh"), "-c", _STAGE, "sh", str(stage), options, *map(str, closed), "--"),
+        *(_tool("sh"), "-c", _STAGE, "sh", stage, options, *map(str, closed), "--"),
         *without_privileges(uid),
         *(_tool("bwrap"), *_ISOLATION, *_system()),
         *("--proc", "/proc", "--dev", "/dev"),
@@ -81,6 +84,16 @@ def command(
         *("--remount-ro", "/", "--chdir", WORKSPACE, "--seccomp", str(seccomp), "--"),
         *payload,
     ]
+
+
+def _stage(shown: Sequence[Path]) -> str:
+    """A folder that exists anyway, to mount on: its content is out of sight while the sandbox is made."""
+    for stage in _STAGES:
+        if Path(stage).is_dir() and not any(folder.is_relative_to(stage) for folder in shown):
+            return stage
+    raise SandboxError(
+        f"none of {', '.join(_STAGES)} is free to mount on; move Python or packages out of there"
+    )
 
 
 def without_privileges(uid: int | None) -> list[str]:

@@ -15,12 +15,14 @@ from evalkit.sandbox import _bubblewrap, _supervisor
 from evalkit.sandbox._interpreter import closed_to_others
 from evalkit.sandbox._job import Job
 from evalkit.sandbox._levels import Level
-from evalkit.sandbox._limits import children, environment
-from evalkit.sandbox._probe import STAGES, filter_descriptor, stage_folder
+from evalkit.sandbox._limits import SYSTEM_PATH, children, environment
+from evalkit.sandbox._probe import filter_descriptor
 from evalkit.sandbox._uids import first_uid, own_uid
 
 _SIGKILL = 9  # `signal` lacks the name on Windows, where this module is importable
 _END_AGAIN_S = 0.05
+_OPEN_FOLDER = "/tmp"
+"""Every user may pass through it, which can't be said of $TMPDIR."""
 
 
 Running = tuple[subprocess.Popen[bytes], int, Callable[[], None]]
@@ -47,9 +49,9 @@ def launched(level: Level, job: Job) -> Iterator[Running]:
 @contextmanager
 def _full(job: Job, uid: int | None) -> Iterator[Running]:
     variables = environment(job.packages, _bubblewrap.HOME)
-    with stage_folder() as stage, filter_descriptor() as program, _control_pipe() as (readable, writable):
+    with filter_descriptor() as program, _control_pipe() as (readable, writable):
         payload = _supervise(job, writable, "alone")
-        argv = _bubblewrap.command(stage, job.limits, job.shown(), uid, program, payload)
+        argv = _bubblewrap.command(job.limits, job.shown(), uid, program, payload)
         process = _start(argv, variables, "/", (program, writable.fileno()))
         writable.close()
 
@@ -136,7 +138,7 @@ def _control_pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 @contextmanager
 def _workspace(uid: int | None, dropped: list[str]) -> Iterator[Path]:
     """A folder with `work` and `tmp` that belongs to `uid`, removed afterwards with that user's rights."""
-    folder = Path(tempfile.mkdtemp(prefix="evalkit-sandbox-", dir=None if uid is None else STAGES))
+    folder = Path(tempfile.mkdtemp(prefix="evalkit-sandbox-", dir=None if uid is None else _OPEN_FOLDER))
     try:
         for path in (folder, folder / "work", folder / "tmp"):
             path.mkdir(exist_ok=True)
@@ -147,6 +149,8 @@ def _workspace(uid: int | None, dropped: list[str]) -> Iterator[Path]:
         # rm manages trees that are deeper than Python can recurse, and never follows a symbolic link.
         remove = 'rm -rf "$1" || { chmod -R u+rwX "$1"; rm -rf "$1"; }'
         _quietly([*dropped, "/bin/sh", "-c", remove, "sh", str(folder)])
+        if folder.exists():
+            raise SandboxError(f"the workspace {folder} of a script can't be removed; remove it")
 
 
 def _refuse_closed(job: Job) -> None:
@@ -164,7 +168,8 @@ def _end_user(uid: int) -> None:
 
 
 def _quietly(argv: list[str]) -> None:
-    subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    null = subprocess.DEVNULL
+    subprocess.run(argv, stdin=null, stdout=null, stderr=null, env={"PATH": SYSTEM_PATH}, check=False)
 
 
 def _kill(pid: int) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from evalkit.sandbox._levels import Level, Limits
 
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -27,7 +29,7 @@ _SUPERVISION = {Level.FULL: 2, Level.UID: 1}
 def environment(packages: tuple[Path, ...], home: str) -> dict[str, str]:
     """All of a script's environment variables: nothing of the caller's, the same everywhere."""
     variables = {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": SYSTEM_PATH,
         "HOME": home,
         "TMPDIR": home,
         "USER": "nobody",

@@ -8,16 +8,12 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from evalkit.errors import SandboxError
 from evalkit.sandbox._levels import Level, Limits, Report
-
-STAGES = "/tmp"
-"""Where folders for mounting are made: every user may pass through it."""
 
 _SHUT_IN = {"NoNewPrivs": "1", "Seccomp": "2", "CapEff": "0000000000000000", "CapBnd": "0000000000000000"}
 _TRIAL_TIMEOUT_S = 30
@@ -73,16 +69,6 @@ def require(level: Level) -> Report:
 
 
 @contextmanager
-def stage_folder() -> Iterator[Path]:
-    """An empty folder on which to mount; nothing is ever stored in it."""
-    stage = Path(tempfile.mkdtemp(prefix="evalkit-sandbox-", dir=STAGES))
-    try:
-        yield stage
-    finally:
-        stage.rmdir()
-
-
-@contextmanager
 def filter_descriptor() -> Iterator[int]:
     """A descriptor from which bwrap reads the filter on system calls."""
     from evalkit.sandbox._seccomp import filter_program
@@ -117,8 +103,8 @@ def _try_full() -> str:
     from evalkit.sandbox._uids import first_uid
 
     payload = [shutil.which("cat") or "cat", "/proc/self/status"]
-    with stage_folder() as stage, filter_descriptor() as program:
-        argv = _bubblewrap.command(stage, Limits(), (), first_uid(), program, payload)
+    with filter_descriptor() as program:
+        argv = _bubblewrap.command(Limits(), (), first_uid(), program, payload)
         status, complaint = _run_trial(argv, (program,))
     if complaint:
         return _explain(complaint)
