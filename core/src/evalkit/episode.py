@@ -320,8 +320,7 @@ class _Walk:
         try:
             return self._compact(dict(arguments)), None
         except (TypeError, ValueError, RecursionError) as error:
-            text = repr(arguments)[: INLINE_BYTES // 8]
-            return {"not_json": text}, _error("arguments", f"the arguments are not JSON: {error}")
+            return {"not_json": _shown(arguments)}, _error("arguments", f"the arguments are not JSON: {error}")
 
     def _record_candidate(self, candidate: Candidate) -> dict[str, Any]:
         def fields() -> dict[str, Any]:
@@ -377,6 +376,14 @@ def compact(value: Any, sink: Sink) -> Any:
 
 def execution_fields(
     loop: LoopExecutor, candidate: Candidate, execution: Execution, sink: Sink
+def _shown(value: Any) -> str:
+    """The beginning of a value as Python writes it, where Python can."""
+    try:
+        return repr(value)[: INLINE_BYTES // 8]
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        return f"{type(value).__name__} ({error})"
+
+
 ) -> dict[str, Any]:
     """An execution as the fields of its event; the key is (candidate, id, version, constants)."""
     fields: dict[str, Any] = {

@@ -14,10 +14,12 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from evalkit import canonical
+
 #: Longest file that is read into memory, in bytes.
 MAX_BYTES = 256 * 2**20
-#: Deepest nesting of arrays and objects that is read.
-MAX_DEPTH = 100
+#: Deepest nesting of arrays and objects that is read: that of a value, and what an event puts around it.
+MAX_DEPTH = canonical.MAX_DEPTH + 10
 
 
 def require_regular(path: Path, limit: int = MAX_BYTES) -> None:
@@ -50,26 +52,12 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     openings = ("[", "{") if isinstance(text, str) else (b"[", b"{")
-    if sum(map(text.count, openings)) > MAX_DEPTH and _is_deep(value):  # type: ignore[arg-type]
+    if sum(map(text.count, openings)) > MAX_DEPTH and canonical.is_deeper(value, MAX_DEPTH):  # type: ignore[arg-type]
         raise ValueError(_TOO_DEEP)
     return value
 
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _finite(numeral: str) -> float:

@@ -6,12 +6,12 @@ for calls made in one reply. An object maps task ids to such lists, with `"*"` f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evalkit.errors import UsageError
+from evalkit.jsonfiles import parse_json, read_file
 from evalkit.types import Observation, Reply, StepContext, Stop, Tool, ToolCall
 
 
@@ -45,11 +45,13 @@ class ScriptedAgent:
 def read_scripts(path: Path) -> dict[str, list[Reply]]:
     """Task id (or `*`) → replies; UsageError names the entry that is wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"can't read the script {path}: {error}") from error
+        text = read_file(path).decode()
+    except OSError as error:
+        raise UsageError(f"can't read the script {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the script {path} is not UTF-8 at byte {error.start}") from error
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError:
         content = _json_lines(path, text)
     if isinstance(content, dict) and "tool" not in content:
@@ -70,7 +72,7 @@ def _json_lines(path: Path, text: str) -> list[Any]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
-                entries.append(json.loads(line))
+                entries.append(parse_json(line))
             except ValueError as error:
                 raise UsageError(f"{path}:{number}: not JSON: {error}") from error
     return entries
