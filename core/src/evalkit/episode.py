@@ -320,7 +320,8 @@ class _Walk:
         try:
             return self._compact(dict(arguments)), None
         except (TypeError, ValueError, RecursionError) as error:
-            return {"not_json": _shown(arguments)}, _error("arguments", f"the arguments are not JSON: {error}")
+            mistake = _error("arguments", f"the arguments are not JSON: {error}")
+            return {"not_json": _shown(arguments)}, mistake
 
     def _record_candidate(self, candidate: Candidate) -> dict[str, Any]:
         def fields() -> dict[str, Any]:
