@@ -114,6 +114,14 @@ class TestBothWires:
         assert session.complete(HELLO, key=KEY).usage == Usage(None, None, None, None)
         assert session.counters["uncounted_calls"] == 1
 
+    def test_a_text_that_utf_8_cannot_carry_comes_back_and_goes_out_again(self, provider, wire):
+        provider.then(reply("a\ud800b"))
+        session = session_of(provider, wire)
+        first = session.complete(HELLO, key=KEY)
+        again = ModelRequest((*HELLO.messages, first.message(), Message("user", "Go on.")))
+        assert session.complete(again, key=CallKey("T-1", 1, 2)).text == "ok"
+        assert "a\ufffdb" in json.dumps(dict(provider.requests[1].body), ensure_ascii=False)
+
     def test_an_empty_text_is_a_reply(self, provider, wire):
         provider.then(reply(None))
         assert session_of(provider, wire).complete(HELLO, key=KEY).text == ""

@@ -217,3 +217,8 @@ def test_pictures_leave_the_recorded_request_and_are_named_by_their_hash():
     assert "base64,sha256:" in stripped
     assert len(stripped) > 64
     assert json.loads(stripped)[0]["content"][0]["text"] == "see"
+
+
+def test_lone_surrogates_are_replaced_on_the_way_out():
+    (message,) = chat_messages((Message("assistant", "a\ud800b é \ud83d\ude00"),))
+    assert message["content"] == "a\ufffdb é 😀"

@@ -41,7 +41,18 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
             found.append({"role": "system", "content": message.text})
     if waiting:
         found.append(_user_message("", (), waiting))
-    return found
+    return [_sendable(message) for message in found]
+
+
+def _sendable(value: Any) -> Any:
+    """The value with U+FFFD for lone surrogates: models write them in JSON, and UTF-8 can't carry them."""
+    if isinstance(value, str):
+        return (
+            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        )
+    if isinstance(value, dict):
+        return {name: _sendable(part) for name, part in value.items()}
+    return [_sendable(part) for part in value] if isinstance(value, list) else value
 
 
 def _user_message(text: str, images: Sequence[Image], tool_images: Sequence[Image]) -> dict[str, Any]:
