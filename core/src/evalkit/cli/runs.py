@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import click
 
 from evalkit.cli._common import tell
-from evalkit.errors import EvalkitError
+from evalkit.errors import EvalkitError, UsageError
 from evalkit.plugins import Plugins, load_plugins
 from evalkit.report.formats import to_json, to_text, write_text
 from evalkit.report.run_report import terminal_width
@@ -43,6 +44,8 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="A JSON object with the list `runs`.")
 def command(folder: Path, as_json: bool) -> None:
     """List the runs in DIR (default: ./runs), newest first, with the first metric of their suites."""
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder} is not a folder")
     plugins = load_plugins()
     lines = [line for path in reversed(find_runs(folder)) for line in _lines(path, plugins)]
     if as_json:

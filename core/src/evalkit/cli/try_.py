@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from evalkit.cli._common import emit, emit_json
 from evalkit.errors import ExitCode, StorageError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -59,13 +60,16 @@ def command(
     prepare_process()
     plugins = load_plugins()
     suite = Registry.load(plugins, registry).one(target, settings)
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise UsageError(f"there is no file {file}")
     task = _task(plugins, suite, id_, task_file)
     trial = try_design(plugins, suite, task, file, pictures=folder is not None)
     if folder is not None:
         _write_files(folder, trial)
-    click.echo(json.dumps(trial.as_json(suite.name), indent=2) if as_json else _text(trial, suite))
+    if as_json:
+        emit_json(trial.as_json(suite.name))
+    else:
+        emit(_text(trial, suite))
     return ExitCode.PASS if trial.works else ExitCode.BELOW_THRESHOLD
 
 

@@ -66,7 +66,8 @@ def to_csv(tables: Sequence[Table]) -> str:
     """One line per value, with its row (the leading texts) and column; empty cells are left out.
 
     Rates are fractions, whatever their unit, and nothing is rounded. `status` is the word of a figure
-    without a value (`skipped`) or with a mark (`degraded`).
+    without a value (`skipped`) or with a mark (`degraded`). Names come from agents and records: a text that a
+    spreadsheet would take for a formula gets an apostrophe in front.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -77,7 +78,7 @@ def to_csv(tables: Sequence[Table]) -> str:
             name = " / ".join(cell_text(cell) for cell in row[:keys])
             for column, cell in zip(table.columns[keys:], row[keys:], strict=True):
                 if cell is not None and cell != "":
-                    writer.writerow([table.id, name, column.name, *_csv_fields(cell)])
+                    writer.writerow(map(_harmless, [table.id, name, column.name, *_csv_fields(cell)]))
     return out.getvalue()
 
 
@@ -160,10 +161,11 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """The text with what Markdown would read as markup escaped."""
+    """The text on one line, with what Markdown would read as markup escaped."""
+    text = " ".join(printable(text).split())
     for character in "\\`*|":
         text = text.replace(character, f"\\{character}")
-    return text.replace("<", "&lt;")
+    return text.replace("](", "]\\(").replace("<", "&lt;")
 
 
 def _latex_lines(table: Table) -> list[str]:
@@ -221,6 +223,14 @@ def _csv_fields(cell: Cell) -> list[Any]:
         counts = [numerator, denominator, cell.low, cell.high]
         return [cell.value, *counts, cell.unit, cell.method, cell.word]
     return [cell, *[""] * 7]
+
+
+def _harmless(field: Any) -> Any:
+    """A field of CSV without control characters, and none that starts a formula in a spreadsheet."""
+    if not isinstance(field, str):
+        return field
+    text = printable(field)
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
 def _cell_json(cell: Cell) -> Any:

@@ -103,9 +103,14 @@ class RunWriter:
     @classmethod
     def create(cls, folder: Path, manifest: Mapping[str, Any]) -> RunWriter:
         """A new run folder with its manifest; StorageError if it exists or can't be made."""
-        with storage_errors(folder):
+        text = pretty_json(manifest)
+        try:
             folder.mkdir(parents=True)
-        write_atomically(folder / "run.json", [pretty_json(manifest)])
+        except OSError as error:
+            raise StorageError(
+                f"can't make the run folder {folder}: {error.strerror}; choose another with -o"
+            ) from error
+        write_atomically(folder / "run.json", [text])
         return cls(folder)
 
     def __enter__(self) -> Self:
