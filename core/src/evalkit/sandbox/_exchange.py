@@ -68,16 +68,20 @@ def converse(
     """
     transcript = Transcript()
     deadline = time.monotonic() + limits.wall_s
+    next_look = time.monotonic() + _LOOK_EVERY_S
     with selectors.DefaultSelector() as selector:
         talk = _Talk(process, control, job, limits, selector, transcript)
         while talk.open():
             talk.exchange(_LOOK_EVERY_S)
             if _has_ended(process.pid):
                 break
-            if not transcript.fired and time.monotonic() > deadline:
+            now = time.monotonic()
+            if not transcript.fired and now > deadline:
                 transcript.fired = "wall_s"
-            if not transcript.fired and watch.exceeded():
-                transcript.fired = "memory_bytes"
+            if not transcript.fired and now > next_look:
+                next_look = now + _LOOK_EVERY_S
+                if watch.exceeded():
+                    transcript.fired = "memory_bytes"
             if transcript.fired:
                 break
         end()
