@@ -9,7 +9,7 @@ from evalkit.hookspecs import AgentSpec, ModelSpec, hookimpl
 
 @hookimpl
 def evalkit_agents() -> Sequence[AgentSpec]:
-    """Agents that need no model and fit every benchmark."""
+    """Agents that fit every benchmark."""
     return [
         AgentSpec(
             name="scripted",
@@ -20,6 +20,27 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             name="replay",
             target="evalkit.agents.replay:ReplayAgent",
             summary="plays the calls of a recorded run again",
+        ),
+        AgentSpec(
+            name="chat",
+            target="evalkit.agents.models:ChatAgent",
+            summary="a model that answers each observation with one text",
+            offline=False,
+            sees_images=True,
+        ),
+        AgentSpec(
+            name="tools",
+            target="evalkit.agents.models:ToolsAgent",
+            summary="a model with native function calls",
+            offline=False,
+            sees_images=True,
+        ),
+        AgentSpec(
+            name="text-tools",
+            target="evalkit.agents.models:TextToolsAgent",
+            summary="a model that writes its tool calls as blocks of text",
+            offline=False,
+            sees_images=True,
         ),
     ]
 

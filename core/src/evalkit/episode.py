@@ -150,7 +150,10 @@ class _Walk:
         raise _Ended(EndReason.DONE)
 
     def _turn(self, observation: Observation) -> Observation:
-        reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
+        try:
+            reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
+        finally:
+            self._count_spending()
         _expect(EndReason.AGENT_ERROR, "act", reply, Reply, Stop)
         if isinstance(reply, Stop) or not reply.calls:
             reason = reply.reason if isinstance(reply, Stop) else "no call in the reply"
@@ -177,6 +180,8 @@ class _Walk:
         tool = self.tools.get(call.name)
         budget = self._over_budget(tool) if tool is not None else None
         refused = self._refusal(call, tool, budget) or unreadable
+        if call.error:
+            refused = _error("arguments", call.error)
         self.counters["tool_calls"] += 1
         if tool is not None and budget is None:
             self.counters.update(f"meter:{meter}" for meter in tool.meters)
@@ -252,6 +257,12 @@ class _Walk:
     def _context(self) -> StepContext:
         left = {name: max(0.0, limit - self._spent(name)) for name, limit in self.rules.limits.items()}
         return StepContext(left, dict(self.counters))
+
+    def _count_spending(self) -> None:
+        """Take over what the agent itself spent (model calls, tokens), if it keeps accounts."""
+        spent = getattr(self.agent, "spent", None)
+        if spent is not None:
+            self.counters.update({n: total - self.counters[n] for n, total in spent().items()})
 
     def _spent(self, name: str) -> float:
         return time.perf_counter() - self.started if name == "seconds" else self.counters[name]
@@ -355,7 +366,8 @@ class _Walk:
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-            raise _Ended(culprit, message[:2000]) from error
+            # a model's failure is not its agent's
+            raise _Ended(getattr(error, "end_reason", culprit), message[:2000]) from error
 
 
 def _expect(culprit: EndReason, what: str, value: object, *types: type) -> None:
@@ -363,6 +375,14 @@ def _expect(culprit: EndReason, what: str, value: object, *types: type) -> None:
     if not isinstance(value, types):
         wanted = " or ".join(t.__name__ for t in types)
         raise _Ended(culprit, f"{what} gave {type(value).__name__} instead of {wanted}")
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value as Python writes it, where Python can."""
+    try:
+        return repr(value)[: INLINE_BYTES // 8]
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        return f"{type(value).__name__} ({error})"
 
 
 def compact(value: Any, sink: Sink) -> Any:
@@ -377,14 +397,6 @@ def compact(value: Any, sink: Sink) -> Any:
 
 def execution_fields(
     loop: LoopExecutor, candidate: Candidate, execution: Execution, sink: Sink
-def _shown(value: Any) -> str:
-    """The beginning of a value as Python writes it, where Python can."""
-    try:
-        return repr(value)[: INLINE_BYTES // 8]
-    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
-        return f"{type(value).__name__} ({error})"
-
-
 ) -> dict[str, Any]:
     """An execution as the fields of its event; the key is (candidate, id, version, constants)."""
     fields: dict[str, Any] = {

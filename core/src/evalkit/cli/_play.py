@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +39,9 @@ class PlayOptions:
     format: str
     checks: Checks = field(default_factory=Checks)
     silent: bool = False
+    connections: int = 10
+    cache: bool = False
+    totals: Mapping[str, float] = field(default_factory=dict)
 
     def job_limits(self) -> dict[str, float]:
         """The limits of a job as the manifest keeps them."""
@@ -80,9 +83,15 @@ def play_and_score(
     problems = [] if interrupted else check(writer.folder, report, plugins, options)
     if interrupted:
         say(f"interrupted after {outcome.finished} of {len(keys)} episodes; `evalkit resume {name}` goes on")
+    if outcome.fatal or outcome.exhausted:
+        why = outcome.fatal or f"the run's budget is used up ({outcome.exhausted})"
+        say(f"stopped after {outcome.finished} of {len(keys)} episodes: {why}")
+        say(f"`evalkit resume {name}` goes on")
     say(f"record: {writer.folder}")
     codes = [exit_code(report)]
     codes += [ExitCode.INTERRUPTED] if interrupted else []
+    codes += [ExitCode.BUDGET_EXHAUSTED] if outcome.exhausted else []
+    codes += [ExitCode.EPISODE_ERRORS] if outcome.fatal else []
     codes += [ExitCode.EPISODE_ERRORS] if failed else []
     codes += [ExitCode.BELOW_THRESHOLD] if problems else []
     return worst_exit_code(codes)
@@ -178,6 +187,9 @@ def _play(
         job_timeout_s=options.timeout_s,
         job_memory_bytes=options.memory_mib * 2**20,
         max_errors=options.max_errors,
+        connections=options.connections,
+        cache=options.cache,
+        totals=options.totals,
     )
     live = options.format == "rich" and sys.stderr.isatty()
     with ProgressView(len(keys), _headline(plan, plugins, writer), live=live) as view:

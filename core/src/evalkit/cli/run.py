@@ -11,6 +11,7 @@ import click
 
 from evalkit.cli._checks import CheckOptions, Checks, check_options, write_junit
 from evalkit.cli._common import JOB_MEMORY_MIB, JOB_TIMEOUT_S, JOBS, SEED
+from evalkit.cli._model_options import ModelChoice, model_options
 from evalkit.cli._play import FORMATS, PlayOptions, default_format
 from evalkit.errors import ExitCode, UsageError, worst_exit_code
 from evalkit.store.planned import Shard
@@ -30,6 +31,7 @@ class _Options:
     root: Path
     play: PlayOptions
     junitxml: Path | None
+    choice: ModelChoice
 
 
 @click.command(
@@ -39,6 +41,8 @@ Examples:
   evalkit run polybridge.strict
   evalkit run polybridge.strict --agent truss --agent flat -j 2
   evalkit run polybridge.loose -k Multi --epochs 2
+  evalkit run polybridge.strict -m openai/gpt-4.1 -m anthropic/claude-sonnet-4-5 --max-connections 20
+  evalkit run polybridge.smoke -m openai/local -M base_url=http://localhost:8000/v1
   evalkit run polybridge.strict --shard 1/4
   evalkit run ci.smoke --fail-under 'success@3>=0.8' --junitxml smoke.xml --format github
   evalkit run polybridge.smoke -T parser=fenced --format json""",
@@ -74,6 +78,7 @@ Examples:
     "--format", "format_", type=click.Choice(FORMATS), help="How to print (default: rich on a terminal)."
 )
 @check_options
+@model_options
 @click.option("--dry-run", is_flag=True, help="Show what would be played and stop.")
 @click.option(
     "-o", "root", type=click.Path(path_type=Path, file_okay=False), default=Path("runs"), show_default=True,
@@ -99,6 +104,7 @@ def command(
     registry: Path | None,
     format_: str | None,
     checks: CheckOptions,
+    choice: ModelChoice,
     dry_run: bool,
     root: Path,
 ) -> int:
@@ -124,7 +130,11 @@ def command(
             max_errors=1 if stop_at_first else maxfail,
             format=format_ or default_format(),
             checks=Checks(checks, root),
+            connections=choice.connections,
+            cache=choice.cache,
+            totals=choice.totals,
         ),
+        choice=choice,
         junitxml=checks.junitxml,
     )
     plugins = load_plugins()
@@ -153,19 +163,24 @@ def _plans(
     from evalkit.run.plan import make_plan
 
     registry = Registry.load(plugins, registry_path)
-    suites = [registry.suite(name, settings) for name in registry.expand(targets)]
+    overrides = [*settings, *options.choice.overrides()]
+    suites = [registry.suite(name, overrides) for name in registry.expand(targets)]
+    players = [options.choice.agents(options.agents, plugins, suite) for suite in suites]
+    for suite, agents in zip(suites, players, strict=True):
+        options.choice.check(plugins, suite, agents)
     return [
         make_plan(
             plugins,
             suite,
-            options.agents,
+            agents,
             selection,
             epochs=options.epochs,
             seed=options.seed,
             pictures=options.pictures,
             shard=options.shard,
+            model_options=options.choice.options,
         )
-        for suite in suites
+        for suite, agents in zip(suites, players, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from evalkit.errors import EvalkitError
+from evalkit.errors import EndReason, EvalkitError
 from evalkit.models._types import HttpAttempt, Usage
 
 
@@ -91,6 +91,8 @@ class ModelError(EvalkitError):
     `attempts` are the HTTP exchanges of the call, over all tries; `retry_after` the seconds the provider
     asked to wait; `usage` what it counted nevertheless.
     """
+
+    end_reason = EndReason.MODEL_ERROR
 
     def __init__(
         self,

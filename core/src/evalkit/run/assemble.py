@@ -41,6 +41,10 @@ class Assembly:
         agent: Agent = self._agents[agent_id][1](self._arguments[agent_id], self.setup.settings)
         return agent
 
+    def needs_model(self, agent_id: str) -> bool:
+        """Whether the agent plays in a thread and asks a model."""
+        return not self._agents[agent_id][0].offline
+
     def rules(self, agent_id: str) -> Rules:
         """The protocol for an agent's episodes; pictures are drawn if somebody looks at them."""
         pictures = self.setup.pictures or self._agents[agent_id][0].sees_images
@@ -79,6 +83,11 @@ def find_agent(plugins: Plugins, benchmark: str, name: str) -> AgentSpec:
     if name not in table.owners:
         raise plugins.missing("agent", name, table, f"agents that play {benchmark}")
     return table[name]
+
+
+def needs_models(plugins: Plugins, setup: PlaySetup) -> bool:
+    """Whether any of the setup's agents asks a model."""
+    return any(not find_agent(plugins, setup.benchmark, choice.name).offline for choice in setup.agents)
 
 
 def constants_sha256(executor: Executor) -> str:

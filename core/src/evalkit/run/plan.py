@@ -24,6 +24,7 @@ from evalkit.store.planned import Shard, planned_keys
 from evalkit.types import EpisodeKey, Task
 
 if TYPE_CHECKING:
+    from evalkit.hookspecs import AgentSpec
     from evalkit.registry import Suite
 
 RECORDED_PACKAGES = ("evalkit-core", "numpy", "numba", "llvmlite", "pydantic", "pluggy", "pebble", "Pillow")
@@ -112,13 +113,16 @@ def make_plan(
     seed: int = 0,
     pictures: bool = False,
     shard: Shard | None = None,
+    model_options: Sequence[str] = (),
 ) -> Plan:
-    """Decide what to play; every name is checked here, before episode 1."""
+    """Decide what to play; every name is checked here, before episode 1.
+
+    `model_options` (`-M key=value`) hold for every agent that asks a model.
+    """
     names = list(dict.fromkeys(agents or ([suite.agent] if suite.agent else [])))
     if not names:
         raise UsageError(f"{suite.name} has no default agent; name one with --agent")
-    for name in names:
-        find_agent(plugins, suite.benchmark, name.partition(":")[0])
+    specs = {name: find_agent(plugins, suite.benchmark, name.partition(":")[0]) for name in names}
     setup = PlaySetup(
         benchmark=suite.benchmark,
         variant=suite.variant,
@@ -126,7 +130,7 @@ def make_plan(
         limits=dict(suite.limits),
         validators=tuple(suite.validators),
         executors=tuple(suite.executors),
-        agents=tuple(_choice(name) for name in names),
+        agents=tuple(_choice(name, () if spec.offline else model_options) for name, spec in specs.items()),
         pictures=pictures,
     )
     tasks = load_tasks(plugins, suite)
@@ -199,9 +203,9 @@ def run_name(suite: str) -> str:
     return f"{stamp}-{suite}-{os.urandom(2).hex()}"
 
 
-def _choice(text: str) -> AgentChoice:
+def _choice(text: str, options: Sequence[str]) -> AgentChoice:
     name, _, argument = text.partition(":")
-    return AgentChoice(text, name, argument)
+    return AgentChoice(text, name, argument, tuple(options))
 
 
 def _agent_entry(plugins: Plugins, benchmark: str, choice: AgentChoice) -> dict[str, Any]:
@@ -212,7 +216,20 @@ def _agent_entry(plugins: Plugins, benchmark: str, choice: AgentChoice) -> dict[
         "argument": choice.argument,
         "version": spec.version,
         "plugin": plugins.origin(spec).plugin,
-    }
+    } | _model_entry(spec, choice)
+
+
+def _model_entry(spec: AgentSpec, choice: AgentChoice) -> dict[str, Any]:
+    """What a manifest keeps of an agent's model: options as given, how it is reached, token prices."""
+    if spec.offline:
+        return {}
+    from evalkit.models import open_model, parse_options
+
+    client = open_model(choice.argument, parse_options(choice.options))
+    try:
+        return {"options": list(choice.options), "model": dict(client.describe())}
+    finally:
+        client.close()
 
 
 def installed_versions(plugins: Plugins, benchmark: str) -> dict[str, str]:

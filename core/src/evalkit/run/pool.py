@@ -25,7 +25,8 @@ from pebble import ProcessExpired, ProcessPool
 
 from evalkit.episode import End
 from evalkit.errors import EndReason
-from evalkit.run.worker import Job, PlaySetup, initialise, run_job
+from evalkit.run.worker import ExecuteJob, Job, PlaySetup, initialise, run_job
+from evalkit.types import Execution
 
 MEMORY_POLL_S = 0.25
 #: How long a dead worker's last messages may take to arrive.
@@ -76,7 +77,15 @@ class Evidence:
     fields: dict[str, Any]
 
 
-Message = Events | Blob | Ended | Evidence | Failed
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What an executor in the loop found for an episode played in this process, or what it raised."""
+
+    number: int
+    result: Execution | str
+
+
+Message = Events | Blob | Ended | Evidence | Executed | Failed | ExecuteJob
 
 
 class _Slot:
@@ -195,6 +204,10 @@ class JobPool:
         self._running[job.number] = _Running(job)
         self._schedule(slot, job)
 
+    def inject(self, message: Message) -> None:
+        """Put a message from a thread of this process among those of the workers; safe in any thread."""
+        self._inbox.put(("local", message))
+
     def messages(self, timeout_s: float) -> Iterator[Message]:
         """What has arrived: waits up to `timeout_s` for the first message, then takes what is there."""
         self._watch_memory()
@@ -222,7 +235,9 @@ class JobPool:
 
     def _translate(self, item: tuple[Any, ...]) -> Iterator[Message]:
         kind = item[0]
-        if kind == "future":
+        if kind == "local":
+            yield item[1]
+        elif kind == "future":
             yield from self._future_done(item[1], item[2])
         elif kind == "closed":
             yield from self._connection_closed(item[1])
@@ -243,6 +258,9 @@ class JobPool:
         elif kind == "evidence":
             del self._running[number]
             yield Evidence(number, rest[0])
+        elif kind == "executed":
+            del self._running[number]
+            yield Executed(number, rest[0])
         elif kind == "failed":
             reason = None if rest[0] == "setup" else EndReason(rest[0])
             yield self._fail(Failed(number, reason, rest[1]))

@@ -74,7 +74,10 @@ def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
         limits=dict(suite.limits),
         validators=suite.validators,
         executors=suite.executors,
-        agents=tuple(AgentChoice(a["id"], a["name"], a["argument"]) for a in manifest["agents"]),
+        agents=tuple(
+            AgentChoice(a["id"], a["name"], a["argument"], tuple(a.get("options", ())))
+            for a in manifest["agents"]
+        ),
         pictures=manifest["pictures"],
     )
     _refuse(reader, [*changed_tasks(reader, tasks), *changed_constants(reader, Assembly(setup, plugins))])

@@ -6,23 +6,29 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES, EndReason, PluginError
 from evalkit.plugins import Plugins
-from evalkit.run.pool import Blob, Ended, Events, Failed, JobPool, Message
-from evalkit.run.worker import EpisodeJob, PlaySetup, event_body
+from evalkit.run.assemble import needs_models
+from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool, Message
+from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
 from evalkit.store.logs import counted, read_log
 from evalkit.store.writer import EpisodeLog, RunWriter
 from evalkit.types import EpisodeKey
 
+if TYPE_CHECKING:
+    from evalkit.run.players import ModelPlayers
+
 DEFAULT_JOB_TIMEOUT_S = 600.0
 DEFAULT_JOB_MEMORY_BYTES = 4 * 2**30
+DEFAULT_CONNECTIONS = 10
 POLL_S = 0.2
 
 Watcher = Callable[[EpisodeKey | None, End | None], None]
@@ -36,6 +42,10 @@ class Outcome:
     errors: list[tuple[EpisodeKey, End]] = field(default_factory=list)
     interrupted: bool = False
     stopped_early: bool = False
+    fatal: str | None = None
+    """Why no model could be asked any more."""
+    exhausted: str | None = None
+    """Which budget of the whole run was used up."""
 
 
 @dataclass(slots=True)
@@ -61,52 +71,110 @@ class Runner:
         job_timeout_s: float | None = DEFAULT_JOB_TIMEOUT_S,
         job_memory_bytes: int | None = DEFAULT_JOB_MEMORY_BYTES,
         max_errors: int | None = None,
+        connections: int = DEFAULT_CONNECTIONS,
+        cache: bool = False,
+        totals: Mapping[str, float] | None = None,
     ) -> None:
+        """`connections` bounds the episodes that models play at once; `totals` are budgets of the run."""
         self._setup, self._writer, self._plugins = setup, writer, plugins
         self._workers = workers
         self._timeout_s, self._memory_bytes = job_timeout_s, job_memory_bytes
         self._max_errors = max_errors
+        self._connections, self._cache = connections, cache
+        self._totals = dict(totals or {})
+        self._spent: Counter[str] = Counter()
+        self._started = time.monotonic()
+        self._executions: deque[ExecuteJob] = deque()
+        self._players: ModelPlayers | None = None
         self._open: dict[int, _Open] = {}
         self._jobs: dict[int, EpisodeJob] = {}
         self.outcome = Outcome()
 
     def run(self, jobs: Iterable[EpisodeJob], watch: Watcher) -> Outcome:
         """Play all jobs; Ctrl-C stops cleanly and is reported in the outcome."""
-        waiting = iter(jobs)
         pool = JobPool(self._setup, self._workers, self._timeout_s, self._memory_bytes)
+        offline, online = self._divided(jobs, pool)
         try:
             with interruptible() as interrupted:
-                while self._submit(waiting, pool) and not interrupted():
+                while self._submit(offline, online, pool) and not interrupted():
                     for message in pool.messages(POLL_S):
                         self._handle(message, watch)
                     watch(None, None)
-                    if self._max_errors is not None and len(self.outcome.errors) >= self._max_errors:
-                        self.outcome.stopped_early = True
+                    if self._has_to_stop():
                         break
                 self.outcome.interrupted = interrupted()
         finally:
+            if self._players is not None:
+                self._players.close()
             pool.close()
             for episode in self._open.values():
                 episode.log.close()
             self._writer.sync()
         return self.outcome
 
-    def _submit(self, waiting: Iterator[EpisodeJob], pool: JobPool) -> bool:
-        """Keep the pool supplied; whether there is anything left to wait for."""
-        free = pool.free()
+    def _divided(
+        self, jobs: Iterable[EpisodeJob], pool: JobPool
+    ) -> tuple[Iterator[EpisodeJob], Iterator[EpisodeJob]]:
+        """The jobs of offline agents and those of models; only where there are models are they listed."""
+        if not needs_models(self._plugins, self._setup):
+            return iter(jobs), iter(())
+        from evalkit.run.players import ModelPlayers
+
+        players = ModelPlayers(self._setup, self._plugins, pool, self._connections, cache=self._cache)
+        self._players = players
+        listed = list(jobs)
+        return (
+            iter([job for job in listed if job.key.agent not in players.agents]),
+            iter([job for job in listed if job.key.agent in players.agents]),
+        )
+
+    def _submit(self, offline: Iterator[EpisodeJob], online: Iterator[EpisodeJob], pool: JobPool) -> bool:
+        """Keep workers and players supplied; whether there is anything left to wait for.
+
+        Executions that a player waits for go before episodes.
+        """
+        while self._executions and pool.free():
+            pool.submit(self._executions.popleft())
+        more = self._feed(offline, pool)
+        if self._players is not None:
+            more = self._feed(online, self._players) or more
+        return bool(self._jobs) or more
+
+    def _feed(self, waiting: Iterator[EpisodeJob], takers: JobPool | ModelPlayers) -> bool:
+        """Hand over as many jobs as can be taken up; whether there may be more."""
+        free = takers.free()
         jobs = list(islice(waiting, free))
         for job in jobs:
             self._jobs[job.number] = job
-            pool.submit(job)
-        return bool(self._jobs) or len(jobs) == free
+            takers.submit(job)
+        return len(jobs) == free
+
+    def _has_to_stop(self) -> bool:
+        """Whether errors, a fatal answer of a provider or a budget of the run end it early."""
+        outcome = self.outcome
+        if self._max_errors is not None and len(outcome.errors) >= self._max_errors:
+            outcome.stopped_early = True
+        if self._players is not None and self._players.fatal:
+            outcome.fatal = self._players.fatal
+        for name, limit in self._totals.items():
+            spent = time.monotonic() - self._started if name == "seconds" else self._spent[name]
+            if spent >= limit:
+                outcome.exhausted = f"{name}: limit {limit:g}, observed {spent:g}"
+        return outcome.stopped_early or outcome.fatal is not None or outcome.exhausted is not None
 
     def _handle(self, message: Message, watch: Watcher) -> None:
+        if isinstance(message, ExecuteJob):
+            self._executions.append(message)
+            return
+        if isinstance(message, Executed | Failed) and self._players and self._players.settle(message):
+            return
+        if isinstance(message, Blob):
+            self._writer.blob(message.sha256, message.data)
+            return
         if message.number not in self._jobs:
             return
         if isinstance(message, Events):
             self._append(message.number, message.bodies)
-        elif isinstance(message, Blob):
-            self._writer.blob(message.sha256, message.data)
         elif isinstance(message, Ended):
             self._finish(message.number, message.end, watch)
         elif isinstance(message, Failed) and message.reason is None:
@@ -153,6 +221,9 @@ class Runner:
             summary["detail"] = end.detail
         self._writer.finish(episode.job.key, episode.log, episode.attempt, summary)
         del self._open[number], self._jobs[number]
+        if self._players is not None:
+            self._players.finished(number)
+        self._spent.update({name: int(count) for name, count in end.counters.items()})
         self.outcome.finished += 1
         if END_POLICIES[end.reason].error:
             self.outcome.errors.append((episode.job.key, end))

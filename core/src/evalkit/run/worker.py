@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection
 from typing import TYPE_CHECKING, Any
 
-from evalkit.types import Candidate, EpisodeKey, Task
+from evalkit.types import Candidate, EpisodeKey, Execution, Task
 
 if TYPE_CHECKING:
     from evalkit.episode import LoopExecutor
@@ -30,11 +30,12 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """An agent as named on the command line: `name` or `name:argument`."""
+    """An agent as named on the command line: `name` or `name:argument`; `options` are its `-M key=value`."""
 
     id: str
     name: str
     argument: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,18 @@ class EvidenceJob:
     executor: str
 
 
-Job = EpisodeJob | EvidenceJob
+@dataclass(frozen=True, slots=True)
+class ExecuteJob:
+    """A design to put before an executor in the loop, for an episode that a thread of the parent plays."""
+
+    number: int
+    task: Task
+    candidate: Candidate
+    executor: str
+    pictures: bool
+
+
+Job = EpisodeJob | EvidenceJob | ExecuteJob
 
 
 class StreamSink:
@@ -130,6 +142,16 @@ class Player:
         environment = self.assembly.environment()
         rules = self.assembly.rules(job.key.agent)
         return play(job.key, job.task, job.seed, environment, agent, rules, sink)
+
+    def execute(self, job: ExecuteJob) -> Execution | str:
+        """Put a design before an executor; what the executor raises comes back as text."""
+        executor = self.assembly.executor(job.executor).executor
+        try:
+            return executor.execute(job.task, job.candidate, pictures=job.pictures)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the walk in the parent ends the episode with it
+            return f"{type(error).__name__}: {error}"[:2000]
 
     def gather(self, job: EvidenceJob, sink: Any) -> dict[str, Any]:
         """Put a final design before an executor: the fields of its evidence, or what it raised."""
@@ -206,6 +228,8 @@ def run_job(job: Job) -> None:
         sink = StreamSink(connection, job.number)
         if isinstance(job, EpisodeJob):
             result: tuple[str, Any] = ("end", _worker.player.play(job, sink))
+        elif isinstance(job, ExecuteJob):
+            result = ("executed", _worker.player.execute(job))
         else:
             result = ("evidence", _worker.player.gather(job, sink))
     except MemoryError:

@@ -35,10 +35,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call: the tool's name and its arguments as a JSON object."""
+    """One call: the tool's name and its arguments as a JSON object.
+
+    `error` says why the arguments that a model wrote can't be read; such a call counts and changes nothing.
+    """
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

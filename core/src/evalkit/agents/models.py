@@ -1,0 +1,202 @@
+"""Agents that ask a model: `chat`, `tools` and `text-tools`, each as `NAME:MODEL`.
+
+`chat` is for environments with one tool that takes one text (a whole answer): every observation becomes a
+user message, every reply is the answer. `tools` offers the environment's tools as native function calls,
+`text-tools` as blocks of text, for servers that can't parse calls.
+
+What a model sees of an observation, in this order: the `prompt` as the system message; the text; every
+other field of the data under its name, as JSON; the pictures in the order of the environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalkit.errors import UsageError
+from evalkit.types import EpisodeKey, Image, Observation, Reply, StepContext, Stop, Tool, ToolCall
+
+if TYPE_CHECKING:
+    from evalkit.models import Codec, Message, ModelReply, ModelRequest, ModelSession, ModelToolCall
+
+#: How often in a row a reply without a call is answered with a reminder.
+MAX_NUDGES = 3
+NUDGE = "Your reply held no tool call. Call a tool to go on."
+#: Results of tools are cut to this many characters; all but the newest ones are shortened further.
+RESULT_CHARACTERS = 20_000
+NEWEST_RESULTS = 10
+OLD_RESULT_CHARACTERS = 200
+
+
+class ModelAgent:
+    """What the agents share: the session, the conversation, the accounts."""
+
+    def __init__(self, argument: str, settings: Mapping[str, Any]) -> None:
+        """`argument` is the model; UsageError if it is missing."""
+        if not argument:
+            raise UsageError("this agent needs a model: -m MODEL")
+        self._messages: list[Message] = []
+        self._tools: tuple[Tool, ...] = ()
+        self._turn = 0
+        self.fatal = False
+        self._session: ModelSession
+        self._key: EpisodeKey
+
+    def connect(self, session: ModelSession, key: EpisodeKey) -> None:
+        """Take the session that calls go through; the core does this before the episode."""
+        self._session, self._key = session, key
+
+    def start(self, tools: Sequence[Tool], seed: int) -> None:
+        """A new conversation."""
+        self._messages, self._tools, self._turn = [], tuple(tools), 0
+
+    def spent(self) -> Mapping[str, float]:
+        """Model calls, HTTP attempts and tokens since the start."""
+        counters = self._session.counters
+        return {**counters, "tokens": counters["input_tokens"] + counters["output_tokens"]}
+
+    def _complete(self, request: ModelRequest) -> ModelReply:
+        from evalkit.models import CallKey, ModelError
+
+        self._turn += 1
+        key = CallKey(self._key.task, self._key.epoch, self._turn)
+        try:
+            return self._session.complete(request, key=key)
+        except ModelError as error:
+            self.fatal = error.policy.fatal
+            raise
+
+    def _open(self, observation: Observation) -> None:
+        """Put the first observation into the conversation."""
+        from evalkit.models import Message
+
+        prompt = observation.data.get("prompt")
+        if isinstance(prompt, str):
+            self._messages.append(Message("system", prompt))
+        self._messages.append(Message("user", observation_text(observation), observation.images))
+
+
+class ChatAgent(ModelAgent):
+    """One answer per observation, the conversation kept."""
+
+    def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
+        """Ask for the next answer."""
+        from evalkit.models import Message, ModelRequest
+
+        tool, field = answer_tool(self._tools)
+        if self._messages:
+            self._messages.append(Message("user", observation_text(observation), observation.images))
+        else:
+            self._open(observation)
+        reply = self._complete(ModelRequest(tuple(self._messages)))
+        self._messages.append(Message("assistant", reply.text, opaque=reply.opaque))
+        return Reply((ToolCall(tool.name, {field: reply.text}),))
+
+
+class ToolsAgent(ModelAgent):
+    """Native function calls; parallel calls run in the model's order."""
+
+    def start(self, tools: Sequence[Tool], seed: int) -> None:
+        """A new conversation."""
+        super().start(tools, seed)
+        self._codec = self._make_codec()
+        self._asked: tuple[ModelToolCall, ...] = ()
+
+    def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
+        """Take results back to the model and ask for its next calls."""
+        from evalkit.models import Message, ToolSchema
+
+        if self._messages:
+            self._messages.append(self._codec.results(_results(self._asked, observation)))
+        else:
+            self._open(observation)
+        schemas = [ToolSchema.of(tool) for tool in self._tools]
+        for _ in range(MAX_NUDGES + 1):
+            reply = self._complete(self._codec.request(shortened(self._messages), schemas))
+            self._asked = self._codec.calls(reply)
+            native = self._asked if self._codec.name == "native" else ()
+            self._messages.append(Message("assistant", reply.text, tool_calls=native, opaque=reply.opaque))
+            if self._asked:
+                return Reply(tuple(_call(call) for call in self._asked))
+            self._messages.append(Message("user", NUDGE))
+        return Stop(f"{MAX_NUDGES + 1} replies in a row held no tool call")
+
+    def _make_codec(self) -> Codec:
+        from evalkit.models import NativeCodec
+
+        return NativeCodec()
+
+
+class TextToolsAgent(ToolsAgent):
+    """Calls as blocks of text."""
+
+    def _make_codec(self) -> Codec:
+        from evalkit.models import TextCodec
+
+        return TextCodec()
+
+
+def answer_tool(tools: Sequence[Tool]) -> tuple[Tool, str]:
+    """The one tool and its one text field that an answer goes to; UsageError if there are others."""
+    if len(tools) == 1 and tools[0].arguments is not None:
+        fields = tools[0].arguments.model_fields
+        if len(fields) == 1 and next(iter(fields.values())).annotation is str:
+            return tools[0], next(iter(fields))
+    names = ", ".join(tool.name for tool in tools)
+    raise UsageError(f"agent 'chat' plays environments with one text answer, not {names}; use 'tools'")
+
+
+def observation_text(observation: Observation) -> str:
+    """The text and the data (but for the prompt) of an observation, as a model reads them."""
+    parts = [observation.text] if observation.text else []
+    for name, value in observation.data.items():
+        if name != "prompt":
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            parts.append(f"{name}:\n{text}")
+    return "\n\n".join(parts)
+
+
+def shortened(messages: Sequence[Message]) -> list[Message]:
+    """The conversation with old tool results cut short, the newest kept."""
+    total = sum(len(message.tool_results) for message in messages)
+    seen = 0
+    found = []
+    for message in messages:
+        results = []
+        for result in message.tool_results:
+            limit = RESULT_CHARACTERS if seen >= total - NEWEST_RESULTS else OLD_RESULT_CHARACTERS
+            results.append(replace(result, text=_clipped(result.text, limit)))
+            seen += 1
+        found.append(replace(message, tool_results=tuple(results)) if results else message)
+    return found
+
+
+def _clipped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
+
+
+def _call(call: ModelToolCall) -> ToolCall:
+    if call.arguments is None:
+        problem = call.error or "the arguments are not a JSON object"
+        return ToolCall(call.name, {"raw": call.raw_arguments}, problem)
+    return ToolCall(call.name, call.arguments)
+
+
+def _results(asked: tuple[ModelToolCall, ...], observation: Observation) -> list[Any]:
+    """A result for each call; calls that weren't run, because an earlier one ended the turn, say so."""
+    from evalkit.models import ToolResult
+
+    if len(asked) == 1:
+        texts = [observation_text(observation)]
+    else:
+        texts = [
+            observation_text(Observation(r["text"], r["data"])) for r in observation.data.get("results", [])
+        ]
+    texts += ["not run"] * (len(asked) - len(texts))
+    images: list[tuple[Image, ...]] = [()] * (len(asked) - 1) + [observation.images]
+    return [
+        ToolResult(call.id, call.name, text, pictures)
+        for call, text, pictures in zip(asked, texts, images, strict=True)
+    ]

@@ -1,0 +1,148 @@
+"""`-m`, `-M` and the budgets: who plays through which model, and what it may use."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalkit.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalkit.plugins import Plugins
+    from evalkit.registry import Suite
+
+_UNITS_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+_OPTIONS = (
+    click.option("-m", "models", multiple=True, metavar="MODEL", help="A model that plays (repeatable)."),
+    click.option(
+        "-M", "model_options", multiple=True, metavar="KEY=VALUE", help="How to reach it, e.g. base_url=…."
+    ),
+    click.option(
+        "--max-connections", type=click.IntRange(1), default=10, show_default=True, metavar="N",
+        help="Episodes models play at once.",
+    ),
+    click.option("--cache/--no-cache", "cache", default=False, help="Answer equal calls from the cache."),
+    click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Calls an episode may take."),
+    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens an episode may use."),
+    click.option("--max-time", metavar="T", help="Time an episode may take, e.g. 30m."),
+    click.option("--total-calls", type=click.IntRange(1), metavar="N", help="Calls the run may take."),
+    click.option("--total-tokens", type=click.IntRange(1), metavar="N", help="Tokens the run may use."),
+    click.option("--total-time", metavar="T", help="Time the run may take."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The models of a run, how they are reached, and budgets: `limits` per episode, `totals` per run."""
+
+    models: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    connections: int = 10
+    cache: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
+    totals: Mapping[str, float] = field(default_factory=dict)
+
+    def overrides(self) -> list[str]:
+        """The limits of an episode as changes of the protocol (`-T`)."""
+        return [f"limits.{name}={value:g}" for name, value in self.limits.items()]
+
+    def agents(self, kinds: tuple[str, ...], plugins: Plugins, suite: Suite) -> list[str]:
+        """What to put into a plan: every model under every kind of agent, and agents without a model.
+
+        Of `kinds` (from --agent), those that need a model and don't name one get each of the models; if
+        there is none, the kind that fits the environment does.
+        """
+        from evalkit.run.assemble import find_agent
+
+        if not self.models:
+            return list(kinds)
+        asking = [
+            kind for kind in kinds if not find_agent(plugins, suite.benchmark, kind.partition(":")[0]).offline
+        ]
+        bare = [kind for kind in asking if ":" not in kind]
+        kinds_asked = bare or ([] if asking else [_fitting_kind(plugins, suite)])
+        others = [kind for kind in kinds if kind not in bare]
+        return [*others, *(f"{kind}:{model}" for kind in kinds_asked for model in self.models)]
+
+    def check(self, plugins: Plugins, suite: Suite, agents: list[str]) -> None:
+        """Find out before episode 1 what no model call could survive: keys, endpoints, option names."""
+        from evalkit.run.assemble import find_agent
+
+        asked = [
+            argument
+            for name, _, argument in (agent.partition(":") for agent in agents)
+            if not find_agent(plugins, suite.benchmark, name).offline
+        ]
+        if not asked:
+            if self.options:
+                raise UsageError("-M is for models, and no model plays; name one with -m")
+            return
+        from evalkit.models import check_model, parse_options
+
+        options = parse_options(self.options)
+        for model in dict.fromkeys(asked):
+            if not model:
+                raise UsageError("that agent needs a model: -m MODEL")
+            check_model(model, options)
+
+
+def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb these options, which it receives together as `choice`."""
+
+    @functools.wraps(function)
+    def bundled(
+        *,
+        models: tuple[str, ...],
+        model_options: tuple[str, ...],
+        max_connections: int,
+        cache: bool,
+        max_calls: int | None,
+        max_tokens: int | None,
+        max_time: str | None,
+        total_calls: int | None,
+        total_tokens: int | None,
+        total_time: str | None,
+        **others: Any,
+    ) -> Any:
+        limits = _given(calls=max_calls, tokens=max_tokens, seconds=_seconds("--max-time", max_time))
+        totals = _given(calls=total_calls, tokens=total_tokens, seconds=_seconds("--total-time", total_time))
+        choice = ModelChoice(models, model_options, max_connections, cache, limits, totals)
+        return function(choice=choice, **others)
+
+    for option in reversed(_OPTIONS):
+        bundled = option(bundled)
+    return bundled
+
+
+def _fitting_kind(plugins: Plugins, suite: Suite) -> str:
+    """`chat` where a whole answer is one text, `tools` elsewhere."""
+    from evalkit.agents.models import answer_tool
+    from evalkit.plugins import resolve
+
+    spec = plugins.environment(suite.benchmark, suite.variant)
+    environment = resolve(spec.target, plugins.origin(spec).plugin)(dict(suite.settings))
+    try:
+        answer_tool(environment.tools())
+    except UsageError:
+        return "tools"
+    return "chat"
+
+
+def _given(**values: float | None) -> dict[str, float]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    """`90`, `90s`, `30m`, `2h`, `1d` in seconds."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
+    if found is None or float(found[1]) <= 0:
+        raise UsageError(f"{option} {text}: write it as 90s, 30m or 2h")
+    return float(found[1]) * _UNITS_S[found[2]]

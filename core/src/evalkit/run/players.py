@@ -1,0 +1,163 @@
+"""Model agents: episodes played in threads of the parent, their executions in worker processes.
+
+A thread spends its time waiting for a provider. What it has to say goes through the pool's inbox, so that
+one thread alone, the runner's, writes records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from evalkit.episode import LoopExecutor, Rules, play
+from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool
+from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
+from evalkit.types import Candidate, Execution, Task
+
+if TYPE_CHECKING:
+    from evalkit.models import ModelClient, ModelSession
+    from evalkit.plugins import Plugins
+
+
+class ModelPlayers:
+    """Plays episodes of agents that need a model; calls of one provider share one limiter."""
+
+    def __init__(
+        self, setup: PlaySetup, plugins: Plugins, pool: JobPool, connections: int, *, cache: bool
+    ) -> None:
+        from evalkit.models import Limiters, ResponseCache, cache_folder
+        from evalkit.run.assemble import Assembly
+
+        self._assembly = Assembly(setup, plugins)
+        self.agents = frozenset(choice.id for choice in setup.agents if self._assembly.needs_model(choice.id))
+        self._clients = {c.id: _client(c.argument, c.options) for c in setup.agents if c.id in self.agents}
+        self._limiters = Limiters()
+        self._cache = ResponseCache(cache_folder()) if cache else None
+        self._pool = pool
+        self._connections = connections
+        self._playing: set[int] = set()
+        self._executions: dict[int, Future[Execution]] = {}
+        self._numbers = itertools.count(-1, -1)
+        #: Why no model can be asked any more (a bad key, an empty account).
+        self.fatal: str | None = None
+
+    def free(self) -> int:
+        """How many episodes can be taken up."""
+        return self._connections - len(self._playing)
+
+    def submit(self, job: EpisodeJob) -> None:
+        """Play an episode in a thread of its own."""
+        self._playing.add(job.number)
+        threading.Thread(target=self._play, args=(job,), daemon=True).start()
+
+    def finished(self, number: int) -> None:
+        """An episode has ended."""
+        self._playing.discard(number)
+
+    def settle(self, message: Executed | Failed) -> bool:
+        """Hand an execution's outcome to the thread that waits for it; whether there was one."""
+        future = self._executions.pop(message.number, None)
+        if future is None:
+            return False
+        if isinstance(message, Failed):
+            reason = message.reason.value if message.reason else "setup"
+            future.set_exception(RuntimeError(f"{reason}: {message.detail}"))
+        elif isinstance(message.result, str):
+            future.set_exception(RuntimeError(message.result))
+        else:
+            future.set_result(message.result)
+        return True
+
+    def execute(self, task: Task, candidate: Candidate, executor: str, *, pictures: bool) -> Execution:
+        """Have a worker execute a design and wait for it; called by the playing threads."""
+        job = ExecuteJob(next(self._numbers), task, candidate, executor, pictures)
+        future: Future[Execution] = Future()
+        self._executions[job.number] = future
+        self._pool.inject(job)
+        return future.result()
+
+    def close(self) -> None:
+        """Give up all waiting; threads that hang in a provider end with the process."""
+        self._limiters.close()
+        for future in self._executions.values():
+            future.cancel()
+
+    def _play(self, job: EpisodeJob) -> None:
+        sink = _InboxSink(self._pool, job.number)
+        try:
+            session = self._session(job.key.agent, sink)
+            agent: Any = self._assembly.agent(job.key.agent)
+            agent.connect(session, job.key)
+            rules = self._rules(job.key.agent)
+            end = play(job.key, job.task, job.seed, self._assembly.environment(), agent, rules, sink)
+            if agent.fatal:
+                self.fatal = end.detail
+        except Exception as error:  # noqa: BLE001 - reported by the runner, which stops the run
+            self._pool.inject(Failed(job.number, None, f"{type(error).__name__}: {error}"))
+        else:
+            self._pool.inject(Ended(job.number, end))
+
+    def _session(self, agent_id: str, sink: _InboxSink) -> ModelSession:
+        from evalkit.models import ModelSession, RetryPolicy
+
+        client = self._clients[agent_id]
+        return ModelSession(
+            client, self._limiters.of(client), RetryPolicy(client.attempts), self._cache, sink
+        )
+
+    def _rules(self, agent_id: str) -> Rules:
+        rules = self._assembly.rules(agent_id)
+        remote = [
+            LoopExecutor(loop.id, loop.version, loop.constants_sha256, _RemoteExecutor(self, loop))
+            for loop in rules.executors
+        ]
+        return Rules(rules.limits, rules.validators, remote, rules.pictures)
+
+
+def _client(model: str, options: tuple[str, ...]) -> ModelClient:
+    from evalkit.models import open_model, parse_options
+
+    return open_model(model, parse_options(options))
+
+
+class _RemoteExecutor:
+    """An executor whose work is done by a worker process."""
+
+    def __init__(self, players: ModelPlayers, loop: LoopExecutor) -> None:
+        self._players, self._loop = players, loop
+
+    def constants(self) -> Mapping[str, Any]:
+        return self._loop.executor.constants()
+
+    def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
+        return self._players.execute(task, candidate, self._loop.id, pictures=pictures)
+
+
+class _InboxSink:
+    """Sends an episode's events and blobs through the pool's inbox to the runner."""
+
+    def __init__(self, pool: JobPool, number: int) -> None:
+        self._pool, self._number = pool, number
+        self._pending: list[str] = []
+        self._sequence = 0
+
+    def event(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Queue an event; ValueError or TypeError if the fields aren't JSON."""
+        self._pending.append(event_body(self._sequence, kind, fields))
+        self._sequence += 1
+
+    def blob(self, data: bytes) -> str:
+        """Send bytes and return their SHA-256."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._pool.inject(Blob(self._number, sha256, data))
+        return sha256
+
+    def flush(self) -> None:
+        """Send what is queued."""
+        if self._pending:
+            self._pool.inject(Events(self._number, self._pending))
+            self._pending = []

@@ -1,0 +1,143 @@
+"""Models play polybridge: the whole path from `-m` to the scores, with replies from a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit_polybridge.agents.flat import flat_deck
+from evalkit_polybridge.contract import format_reply
+from evalkit_polybridge.levels import generate
+from evalkit_polybridge.levels.references import load_references
+
+LEVELS = {level.name: level for level, _ in generate()}
+NAMES = ["T1B_Basic_08m", "T2D_Platform_4-4-4"]
+
+
+def evalkit(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "100"},
+        timeout=240,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def script(folder: Path, replies: dict[str, list[Any]]) -> str:
+    (folder / "script.json").write_text(json.dumps(replies))
+    return "scripted:script.json"
+
+
+def logs(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    (run,) = (folder / "runs").iterdir()
+    found = {}
+    for path in sorted((run / "episodes").iterdir()):
+        events = [json.loads(line) for line in path.read_text().splitlines()]
+        found[events[0]["key"]["task"]] = events
+    return found
+
+
+def select(*names: str) -> list[str]:
+    return [word for name in names for word in ("--id", name)]
+
+
+def test_refused_failed_and_repaired(tmp_path: Path) -> None:
+    references = load_references()
+    model = script(
+        tmp_path,
+        {
+            name: [
+                "I would build a truss.",
+                {"text": format_reply(flat_deck(LEVELS[name]), ""), "usage": {"input": 10, "output": 5}},
+                format_reply(references[name], ""),
+            ]
+            for name in NAMES
+        },
+    )
+    done = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, *select(*NAMES))
+    assert done.stdout.startswith(f"polybridge.smoke · chat:{model} · 2 episodes")
+    for events in logs(tmp_path).values():
+        kinds = [event["kind"] for event in events]
+        assert kinds.count("model_request") == kinds.count("model_response") == 3
+        assert events[-1]["counters"]["llm_calls"] == 3
+        assert events[-1]["counters"]["tokens"] == 15
+        assert events[-1]["counters"]["executions"] == 2
+        first = next(event for event in events if event["kind"] == "observation")
+        assert len(first["images"][0]["blob"]) == 64
+    verified = evalkit(tmp_path, "verify", "latest")
+    assert "damage" not in verified.stdout.lower() or "no damage" in verified.stdout.lower()
+
+
+def test_a_model_sees_prompt_context_save_and_pictures(tmp_path: Path) -> None:
+    evalkit(tmp_path, "run", "polybridge.smoke", "-m", script(tmp_path, {"*": ["no"] * 3}), *select(NAMES[0]))
+    (events,) = logs(tmp_path).values()
+    requests = [event["request"] for event in events if event["kind"] == "model_request"]
+    (run,) = (tmp_path / "runs").iterdir()
+    last = json.loads((run / "blobs" / requests[-1][:2] / requests[-1]).read_bytes())
+    text = json.dumps(last)
+    for part in ("You design bridges", "task_context", "isKinematic", "PARSE_ERROR", "draft"):
+        assert part in text
+
+
+def test_an_error_costs_its_episode_only(tmp_path: Path) -> None:
+    model = script(tmp_path, {NAMES[0]: [{"error": "context_overflow"}], "*": ["no"] * 3})
+    done = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, *select(*NAMES), code=3)
+    assert "model_error" in done.stderr
+    ends = {task: events[-1]["reason"] for task, events in logs(tmp_path).items()}
+    assert ends == {NAMES[0]: "model_error", NAMES[1]: "limit"}
+
+
+def test_a_fatal_answer_stops_the_run(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": [{"error": "insufficient_quota"}]})
+    arguments = ("run", "polybridge.smoke", "-m", model, "--max-connections", "1")
+    done = evalkit(tmp_path, *arguments, code=3)
+    assert "stopped after 1 of 6 episodes" in done.stderr
+    assert "insufficient_quota" in done.stderr
+    assert len(logs(tmp_path)) == 1
+
+
+def test_a_budget_of_the_run_stops_it(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": ["no"] * 3})
+    arguments = ("run", "polybridge.smoke", "-m", model, "--max-connections", "1", "--total-calls", "6")
+    done = evalkit(tmp_path, *arguments, code=6)
+    assert "calls: limit 6, observed 6" in done.stderr
+    again = evalkit(tmp_path, "resume", "latest")
+    assert "6 episodes" in again.stdout
+    assert len(logs(tmp_path)) == 6
+
+
+def test_models_and_heuristics_side_by_side(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": ["no"] * 3})
+    arguments = ("run", "polybridge.smoke", "-m", model, "--agent", "flat", "--format", "json")
+    report = json.loads(evalkit(tmp_path, *arguments, *select(NAMES[0])).stdout)
+    assert [run["agent"] for run in report["runs"]] == ["flat", f"chat:{model}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-m", "scripted:missing.json"), "missing.json"),
+        (("--agent", "chat"), "needs a model"),
+        (("-M", "temperature=0"), "no model plays"),
+        (("-m", "scripted:script.json", "-M", "temprature=0"), "did you mean temperature"),
+        (("-m", "scripted:script.json", "--max-time", "soon"), "--max-time"),
+    ],
+)
+def test_mistakes_are_found_before_the_first_episode(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    script(tmp_path, {"*": ["no"]})
+    done = evalkit(tmp_path, "run", "polybridge.smoke", *arguments, code=2)
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
