@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.errors import UsageError
+from evalkit.jsonfiles import parse_json
 from evalkit.report.files import write_artifacts
 from evalkit.transports._driven import DrivenEpisode, ended
 from evalkit.types import Artifact, Observation, StepContext, Tool
@@ -103,10 +104,10 @@ def typed(tools: Sequence[Tool], name: str, pairs: Mapping[str, str]) -> dict[st
 
 
 def parsed_json(text: str | bytes) -> Any:
-    """A JSON value; UsageError for anything else, NaN and infinities included."""
+    """The JSON value that a client sent; UsageError for anything else."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         raise UsageError(f"not JSON: {error}") from error
 
 
@@ -143,7 +144,3 @@ def _typed_value(text: str, schema: Mapping[str, Any]) -> Any:
         return parsed_json(text)
     except UsageError:
         return text
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

@@ -71,11 +71,14 @@ class EvalkitEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin an episode; one that was going on ends as stopped by its agent."""
+        """Begin an episode; one that was going on ends as stopped by its agent.
+
+        `seed` is the seed of the run, as in `evalkit run --seed`; without it every episode draws its own.
+        """
         super().reset(seed=seed)
         self.close()
         drawn = int(self.np_random.integers(len(self._stage.tasks)))
-        run_seed = int(self.np_random.integers(2**31))
+        run_seed = int(self.np_random.integers(2**31)) if seed is None else seed
         task = self._task(drawn, (options or {}).get("task"))
         if self._root is None:
             self._played = _InMemory(self._stage, task, run_seed)

@@ -48,8 +48,7 @@ def _handle(desk: Desk, request: Mapping[str, Any]) -> dict[str, Any]:
         return _answer_fields(desk.call(request["tool"], _arguments(tools, request)))
     if what == "stop":
         desk.stop("the player stopped")
-        desk.dismissed = True
-        return {"ok": True, "text": desk.ending()}
+        return {"ok": True, "text": desk.ending(), "stopped": True}
     fields = _answer_fields(desk.last()) | {"ok": True}
     return fields | {"text": _budget_lines(fields)} if what == "budget" else fields
 
@@ -69,9 +68,10 @@ def listening(desk: Desk, path: Path) -> Iterator[None]:
             with suppress(OSError):  # a client that says nothing asks nothing
                 line = self.rfile.readline(MAX_REQUEST_BYTES + 1)
             if line:
-                reply = json.dumps(answer(desk, line)).encode("ascii") + b"\n"
+                reply = answer(desk, line)
                 with suppress(OSError):  # a client that went away: what it asked for is in the record
-                    self.wfile.write(reply)
+                    self.wfile.write(json.dumps(reply).encode("ascii") + b"\n")
+                desk.dismissed = desk.dismissed or reply.get("stopped", False)
 
     class Listener(socketserver.ThreadingUnixStreamServer):
         daemon_threads = True
