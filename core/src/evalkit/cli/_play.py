@@ -13,6 +13,7 @@ from evalkit.cli._checks import Checks, say_problems
 from evalkit.errors import ExitCode, worst_exit_code
 
 if TYPE_CHECKING:
+    from evalkit.cli._progress import Headline
     from evalkit.plugins import Plugins
     from evalkit.report.run_report import Report
     from evalkit.report.thresholds import Problem
@@ -196,12 +197,12 @@ def _play(
         return runner.run(plan.jobs(set(keys)), view.watch)
 
 
-def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Callable[[EpisodeKey], str]:
+def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Headline:
     """How the suite's first metric stands, from the episodes that have ended."""
     from evalkit.run.scoring import RunningScore
     from evalkit.store.reader import RunReader
 
     if not plan.suite.metrics:
-        return lambda key: ""
+        return lambda key, bodies: ""
     running = RunningScore(plan, plugins, RunReader(writer.folder))
     return running.after

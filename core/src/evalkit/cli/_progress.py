@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 PLAIN_INTERVAL_S = 5.0
 
 
-class Headline(Protocol):
-    """Tells how the run goes so far, in a few words."""
-
-    def __call__(self, key: EpisodeKey) -> str: ...
+Headline = Callable[[EpisodeKey, Sequence[str]], str]
+"""Tells in a few words how the run goes, from the episodes that have ended and their events."""
 
 
 class ProgressView:
     """Counts episodes; `watch` is the runner's watcher."""
 
-    def __init__(self, total: int, headline: Callable[[EpisodeKey], str], *, live: bool) -> None:
+    def __init__(self, total: int, headline: Headline, *, live: bool) -> None:
         self._total, self._headline, self._live = total, headline, live
         self._done = self._errors = 0
         self._calls = 0.0
@@ -74,8 +72,10 @@ class ProgressView:
         elif self._done:
             self._line()
 
-    def watch(self, key: EpisodeKey | None, end: End | None) -> None:
-        """An episode has ended (or, with None, time has passed)."""
+    def watch(
+        self, key: EpisodeKey | None = None, end: End | None = None, bodies: Sequence[str] = ()
+    ) -> None:
+        """An episode with these events has ended (or, without one, time has passed)."""
         if key is not None and end is not None:
             self._done += 1
             self._calls += end.counters.get("calls", 0)
@@ -83,7 +83,7 @@ class ProgressView:
                 self._errors += 1
                 say(f"{key.text()}: {end.reason.value}: {end.detail}", self._bar)
             else:
-                self._words = self._headline(key)
+                self._words = self._headline(key, bodies)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._done, words=self._status())
         elif time.monotonic() - self._last_line > PLAIN_INTERVAL_S:

@@ -7,11 +7,11 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES, EndReason, PluginError
@@ -31,7 +31,13 @@ DEFAULT_JOB_MEMORY_BYTES = 4 * 2**30
 DEFAULT_CONNECTIONS = 10
 POLL_S = 0.2
 
-Watcher = Callable[[EpisodeKey | None, End | None], None]
+
+class Watcher(Protocol):
+    """Told of every episode that ends, with its events as JSON texts, and otherwise that time has passed."""
+
+    def __call__(
+        self, key: EpisodeKey | None = None, end: End | None = None, bodies: Sequence[str] = ()
+    ) -> None: ...
 
 
 @dataclass(slots=True)
@@ -56,6 +62,7 @@ class _Open:
     log: EpisodeLog
     attempt: int
     last_sequence: int = -1
+    bodies: list[str] = field(default_factory=list)
 
 
 class Runner:
@@ -99,7 +106,7 @@ class Runner:
                 while self._submit(offline, online, pool) and not interrupted():
                     for message in pool.messages(POLL_S):
                         self._handle(message, watch)
-                    watch(None, None)
+                    watch()
                     if self._has_to_stop():
                         break
                 self.outcome.interrupted = interrupted()
@@ -186,6 +193,7 @@ class Runner:
         episode = self._opened(number)
         episode.log.append(bodies)
         episode.last_sequence += len(bodies)
+        episode.bodies += bodies
         if self._plugins.observed:
             for body in bodies:
                 self._plugins.notify(json.loads(body))
@@ -227,7 +235,7 @@ class Runner:
         self.outcome.finished += 1
         if END_POLICIES[end.reason].error:
             self.outcome.errors.append((episode.job.key, end))
-        watch(episode.job.key, end)
+        watch(episode.job.key, end, episode.bodies)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -161,14 +161,13 @@ class RunningScore:
         self._scorer = scorer(dict(plan.suite.settings)) if self._spec.scope == "episode" else None
         self._values: list[float] = []
 
-    def after(self, key: EpisodeKey) -> str:
-        """The metric in a few words, with this episode counted in."""
-        if self._scorer is None:
+    def after(self, key: EpisodeKey, bodies: Sequence[str]) -> str:
+        """The metric in a few words, with this episode, given by its events, counted in."""
+        if self._scorer is None or key.task not in self._tasks:
             return ""
-        try:
-            score = _measure(self._scorer, self._spec.id, self._reader.episode(key), self._tasks[key.task])
-        except RecordError:
-            return ""
+        events = [json.loads(body) for body in bodies]
+        episode = Episode(key, events, events[-1], self._reader.load)
+        score = _measure(self._scorer, self._spec.id, episode, self._tasks[key.task])
         if score.value is not None:
             self._values.append(score.value)
         count, total = len(self._values), sum(self._values)
