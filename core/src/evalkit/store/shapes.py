@@ -8,7 +8,7 @@ a later evalkit may add some.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,8 @@ _EVENTS: Mapping[str, Mapping[str, Any]] = {
     "result": {**_EVENT, **_OBSERVED, "ok": bool, "candidate?": (_CANDIDATE, None)},
     "violation": {**_EVENT, "valid": bool, "violations": [_VIOLATION]},
     "execution": {**_EVENT, **_EVIDENCE},
+    "model_request": {**_EVENT, "turn": int, "request": str},
+    "model_response": {**_EVENT, "turn": int, "cache": str},
     "episode_end": {**_EVENT, **_END, "seconds?": Amount},
 }
 _MANIFEST = {
@@ -167,13 +169,14 @@ def evidence_fault(line: Any) -> str:
 
 
 def _fault(value: Any, shape: Any, where: str) -> str:
-    if isinstance(shape, Mapping):
+    kind = type(shape)
+    if kind is dict:
         return _object_fault(value, shape, where)
-    if isinstance(shape, Sequence) and not isinstance(shape, tuple):
+    if kind is list:
         return _each_fault(value, list, enumerate, shape[0], where)
-    if isinstance(shape, Each):
+    if kind is Each:
         return _each_fault(value, dict, dict.items, shape.shape, where)
-    if isinstance(shape, tuple):
+    if kind is tuple:
         return _alternatives_fault(value, shape, where)
     return "" if _fits(value, shape) else _wrong(where, _WORDS[shape])
 
@@ -233,7 +236,7 @@ def _alternatives_fault(value: Any, shapes: tuple[Any, ...], where: str) -> str:
     if "" in faults:
         return ""
     # an object that was meant to be one of the alternatives is told what it lacks
-    meant = [f for f, shape in zip(faults, shapes, strict=True) if isinstance(shape, Mapping)]
+    meant = [f for f, shape in zip(faults, shapes, strict=True) if type(shape) is dict]
     if isinstance(value, dict) and meant:
         return meant[0]
     return _wrong(where, " or ".join("an object" if isinstance(s, Mapping) else _WORDS[s] for s in shapes))
