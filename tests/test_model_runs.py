@@ -74,8 +74,10 @@ def test_refused_failed_and_repaired(tmp_path: Path) -> None:
         assert events[-1]["counters"]["executions"] == 2
         first = next(event for event in events if event["kind"] == "observation")
         assert len(first["images"][0]["blob"]) == 64
-    verified = evalkit(tmp_path, "verify", "latest")
-    assert "damage" not in verified.stdout.lower() or "no damage" in verified.stdout.lower()
+    assert json.loads(evalkit(tmp_path, "verify", "latest", "--json").stdout)["clean"]
+    report = json.loads(evalkit(tmp_path, "report", "--format", "json").stdout)
+    (row,) = report["tables"]["usage"]["rows"]
+    assert row == [f"chat:{model}", 6, 0, 20, 10, 4, "unknown"]
 
 
 def test_a_model_sees_prompt_context_save_and_pictures(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from evalkit.report.epochs import pass_table
 from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text, write_text
 from evalkit.report.systems import System, main_tables, merged_by_id, summary, systems_of
 from evalkit.report.table import Table
+from evalkit.report.usage import usage_table
 from evalkit.run import scoring
 from evalkit.run.scoring import RunScores, benchmark_of, metric_specs, scorable_episodes, score_run
 from evalkit.store.reader import RunReader
@@ -78,7 +79,8 @@ def run_report(
         attempts = pass_table(reader, scores)
         tables = [] if patterns else _view_tables(reader, plugins, scores)
         views.append((reader.name, tables if attempts is None else [attempts, *tables]))
-    return Report(systems, [*main_tables(systems), *merged_by_id(views)])
+    usage = [(reader.name, [table]) for reader in readers if (table := usage_table(reader)) is not None]
+    return Report(systems, [*main_tables(systems), *merged_by_id(usage), *merged_by_id(views)])
 
 
 def chosen_metrics(
