@@ -17,6 +17,7 @@ from evalkit.models._identity import identity
 from evalkit.models._limiter import AdaptiveLimiter
 from evalkit.models._retry import RetryPolicy
 from evalkit.models._types import CallKey, HttpAttempt, ModelClient, ModelReply, ModelRequest, Usage
+from evalkit.types import Image
 
 if TYPE_CHECKING:
     from evalkit.episode import Sink
@@ -44,6 +45,7 @@ class ModelSession:
         self.recorder = recorder
         self.counters: Counter[str] = Counter(llm_calls=0, http_attempts=0, input_tokens=0, output_tokens=0)
         self.usages: list[Usage] = []
+        self._pictures: dict[int, Image] = {}
         self._clock = clock
 
     def complete(self, request: ModelRequest, *, key: CallKey) -> ModelReply:
@@ -142,7 +144,9 @@ class ModelSession:
 
     def _record_request(self, request: ModelRequest, same: dict[str, Any], key: CallKey) -> None:
         for image in images_of(request):
-            self.recorder.blob(image.data())
+            if id(image) not in self._pictures:  # the conversation comes again with every call
+                self._pictures[id(image)] = image
+                self.recorder.blob(image.data())
         fields: dict[str, Any] = {
             **key.as_dict(),
             "model": self.client.model,
