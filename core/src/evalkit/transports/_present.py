@@ -78,8 +78,15 @@ class Answer:
 
 def observation_text(observation: Observation, indent: int | None = None) -> str:
     """An observation without its pictures in words: its text, then each field of its data by name."""
-    fields = (_field(name, value, indent) for name, value in observation.data.items())
-    return _paragraphs(observation.text, *fields)
+    paragraphs: list[list[str]] = []
+    for name, value in observation.data.items():
+        text = value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
+        short = len(text) <= ONE_LINE and text.isprintable()
+        if short and paragraphs and len(paragraphs[-1][-1].splitlines()) == 1:
+            paragraphs[-1].append(f"{name}: {text}")
+        else:
+            paragraphs.append([f"{name}: {text}" if short else f"{name}:\n{text}"])
+    return _paragraphs(observation.text, *("\n".join(lines) for lines in paragraphs))
 
 
 def budget_text(context: StepContext) -> str:
@@ -113,11 +120,6 @@ def parsed_json(text: str | bytes) -> Any:
 
 def _paragraphs(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
-
-
-def _field(name: str, value: Any, indent: int | None) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
-    return f"{name}:{' ' if len(text) <= ONE_LINE and text.isprintable() else chr(10)}{text}"
 
 
 def _plain(counter: str) -> str:

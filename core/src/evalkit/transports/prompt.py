@@ -114,7 +114,9 @@ def completion(recorded: RecordedEpisode) -> Iterator[None]:
 
     def candidates(text: str) -> list[str]:
         first, blank, _ = readline.get_line_buffer().lstrip().partition(" ")
-        words = [f"{name}=" for name in tools.get(first, ())] if blank else [*COMMANDS, *tools]
+        words = (
+            [f"{name}=" for name in tools.get(first, ())] if blank else [*COMMANDS, *map("{} ".format, tools)]
+        )
         return [word for word in words if word.startswith(text)]
 
     def complete(text: str, state: int) -> str | None:
