@@ -15,10 +15,10 @@ pytest.importorskip(
     "openenv", reason="openenv-core isn't installed (it is no extra: its requirements are large)"
 )
 
-import uvicorn  # noqa: E402
-from openenv.core.generic_client import GenericEnvClient  # noqa: E402
+import uvicorn
+from openenv.core.generic_client import GenericEnvClient
 
-from evalkit.transports.openenv import app  # noqa: E402
+from evalkit.transports.openenv import app
 
 
 @pytest.fixture

@@ -123,4 +123,5 @@ class EvalkitEnvironment(Environment[Call, Seen, Progress]):
 
 def app(target: str, **options: Any) -> FastAPI:
     """The web application that serves a suite; each session has an environment of its own."""
-    return create_fastapi_app(lambda: EvalkitEnvironment(target, **options), Call, Seen)
+    served: FastAPI = create_fastapi_app(lambda: EvalkitEnvironment(target, **options), Call, Seen)
+    return served
