@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,17 +55,17 @@ def command(folder: Path, as_json: bool) -> None:
         write_text(text, sys.stdout)
 
 
-def _lines(folder: Path, plugins: Plugins) -> Iterator[_Line]:
+def _lines(folder: Path, plugins: Plugins) -> list[_Line]:
     """The run's agents; what can't be read or scored is named on stderr."""
     try:
         reader = RunReader(folder)
+        started = datetime.datetime.fromisoformat(reader.manifest["created"])
+        seconds = _seconds(reader, started)
+        systems = systems_of(reader, _first_scores(reader, plugins))
     except EvalkitError as error:
         tell(str(error))
-        return
-    started = datetime.datetime.fromisoformat(reader.manifest["created"])
-    seconds = _seconds(reader, started)
-    for system in systems_of(reader, _first_scores(reader, plugins)):
-        yield _Line(folder, system, started, seconds)
+        return []
+    return [_Line(folder, system, started, seconds) for system in systems]
 
 
 def _first_scores(reader: RunReader, plugins: Plugins) -> RunScores | None:
