@@ -44,8 +44,8 @@ def failure(attempts: Sequence[HttpAttempt], error: BaseException | None) -> Mod
     if last.error is not None:
         timed_out = last.error.endswith("Timeout")
         kind = ErrorKind.TIMEOUT if timed_out else ErrorKind.CONNECTION
-        limit = f" after {last.timeouts[last.phase]:g} s" if timed_out and last.phase else ""
-        message = f"{last.error}{limit} at {last.url}"
+        limit = f"after {last.timeouts[last.phase]:g} s" if timed_out and last.phase else last.detail or ""
+        message = f"{last.error} at {last.url} {_short(limit)}".rstrip()
         return ModelError(kind, message, tuple(attempts), last.phase, last.status, last.retry_after)
     assert last.status is not None
     body = json_or_none(last.response_body)

@@ -41,7 +41,7 @@ class LitellmClient:
         """`argument` is the model's name. UnknownNameError if its provider is unknown."""
         self._reach = find_reach(argument, options)
         preset = preset_of(self._reach.full_name)
-        self._options, self._not_taken = options, preset.not_taken
+        self._options, self._preset = options, preset
         self.model, self.provider = self._reach.full_name, self._reach.provider
         self.controls, self.defaults = options.controls, preset.controls
         self.max_connections = options.max_connections
@@ -126,11 +126,14 @@ class LitellmClient:
             return self._fitted[known]
 
     def _fit(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        ignored = {name: f"{self.model} ignores it" for name in given if name in self._not_taken}
+        ignored = {name: f"{self.model} ignores it" for name in given if name in self._preset.not_taken}
+        if given.get("reasoning_effort", "none") != "none":
+            refused = [name for name in given if name in self._preset.not_with_reasoning]
+            ignored |= dict.fromkeys(refused, f"{self.model} refuses it beside a reasoning effort")
         wanted = {p: given[c] for c, p in _PARAMETERS.items() if c in given and c not in ignored}
-        taken, refused = _runtime.accepted(self.provider, self._reach.name, wanted)
+        taken, reasons = _runtime.accepted(self.provider, self._reach.name, wanted)
         names = {p: c for c, p in _PARAMETERS.items()}
-        return taken, {**ignored, **{names[p]: reason for p, reason in refused.items()}}
+        return taken, {**ignored, **{names[p]: reason for p, reason in reasons.items()}}
 
 
 def _stripped(attempts: Iterable[HttpAttempt], images: list[Image]) -> tuple[HttpAttempt, ...]:

@@ -77,10 +77,10 @@ def _tool_calls(message: Any, request: ModelRequest, *, cut_off: bool) -> tuple[
 def _opaque(message: Any) -> dict[str, Any]:
     """What the provider wants to see again: signed reasoning, and reasoning that led to tool calls."""
     found: dict[str, Any] = {}
-    for name in ("thinking_blocks", "reasoning_content"):
-        value = getattr(message, name, None)
-        if value and (name == "thinking_blocks" or message.tool_calls):
-            found[name] = _plain(value)
+    if blocks := getattr(message, "thinking_blocks", None):
+        found["thinking_blocks"] = _plain(blocks)
+    elif message.tool_calls and (text := getattr(message, "reasoning_content", None)):
+        found["reasoning_content"] = text
     calls = {
         call.id: {"provider_specific_fields": _plain(fields)}
         for call in message.tool_calls or ()

@@ -26,10 +26,15 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How a model is called unless the user says otherwise; `attempts` are tries in all."""
+    """How a model is called unless the user says otherwise; `attempts` are tries in all.
+
+    The model ignores the controls in `not_taken`, and refuses those in `not_with_reasoning` beside a
+    reasoning effort.
+    """
 
     controls: Controls
     not_taken: tuple[str, ...]
+    not_with_reasoning: tuple[str, ...]
     timeouts: Timeouts
     attempts: int
 
@@ -61,12 +66,12 @@ def preset_of(model: str) -> Preset:
     own: Mapping[str, Any] = next(
         (p for p in _presets()["presets"] if fnmatch.fnmatchcase(model, p["match"])), {}
     )
-    not_taken = tuple(own.get("not_taken", ()))
     controls = {**defaults["controls"], **own.get("controls", {})}
     timeouts = {**defaults["timeouts"], **own.get("timeouts", {})}
     return Preset(
         Controls(**controls),
-        not_taken,
+        tuple(own.get("not_taken", ())),
+        tuple(own.get("not_with_reasoning", ())),
         Timeouts(**{name: float(value) for name, value in timeouts.items()}),
         int(own.get("attempts", defaults["attempts"])),
     )

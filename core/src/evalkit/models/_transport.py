@@ -122,7 +122,7 @@ class RecordingTransport(httpx.HTTPTransport):
         try:
             return self._answered(request, attempt, secrets)
         except httpx.TransportError as error:
-            attempt.error = type(error).__name__
+            attempt.error, attempt.detail = type(error).__name__, str(error) or None
             attempt.phase = next((p for kind, p in _PHASE_OF_ERROR if isinstance(error, kind)), None)
             raise
         finally:

@@ -156,8 +156,8 @@ class Timeouts:
 class HttpAttempt:
     """One HTTP exchange as the transport saw it; `started` is Unix time, `phases` maps phase → seconds.
 
-    `url` has no query and no credentials. `status` is None if no response came; `error` then says what
-    happened and `phase` where. `timeouts` are those that applied. The sizes
+    `url` has no query and no credentials. `status` is None if no response came; `error` then names what
+    happened, `detail` describes it and `phase` says where. `timeouts` are those that applied. The sizes
     are those on the wire; the bodies are kept without secrets, the response's decoded.
     """
 
@@ -170,6 +170,7 @@ class HttpAttempt:
     phases: Mapping[str, float] = field(default_factory=dict)
     status: int | None = None
     error: str | None = None
+    detail: str | None = None
     phase: str | None = None
     request_id: str | None = None
     retry_after: float | None = None
