@@ -163,11 +163,11 @@ def test_junk_on_standard_input_is_survived(work: Any) -> None:
     answers = {answer["id"]: answer for answer in (json.loads(process.stdout.readline()) for _ in range(2))}
     assert answers[1]["result"]["serverInfo"]["name"] == "evalkit"
     assert answers[2]["result"]["isError"]
-    assert "aren't JSON" in answers[2]["result"]["content"][0]["text"]
+    assert "code: arguments" in answers[2]["result"]["content"][0]["text"]
     _, err = work.finished(process)
     assert "Traceback" not in err
     end = work.events(work.only_run())[-1]
-    assert (end["detail"], end["counters"]["tool_calls"]) == ("the client went away", 0)
+    assert (end["detail"], end["counters"]["tool_calls"]) == ("the client went away", 1)
 
 
 def request(number: int, method: str, params: dict[str, Any]) -> str:

@@ -77,7 +77,7 @@ JUNK = {
     "no object": b'{"do": "call", "tool": "check", "arguments": 1}\n',
     "no words": b'{"do": "call", "tool": "check", "pairs": {"x": 1}}\n',
     "not a number": b'{"do": "call", "tool": "place", "arguments": {"x": NaN}}\n',
-    "deep": b'{"do": "call", "tool": "place", "arguments": {"x": ' + b"[" * 90 + b"]" * 90 + b"}}\n",
+    "deep": b'{"do": "call", "tool": "place", "arguments": {"x": ' + b"[" * 200 + b"]" * 200 + b"}}\n",
     "very deep": b"[" * 200_000 + b"\n",
 }
 

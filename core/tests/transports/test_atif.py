@@ -126,14 +126,14 @@ def usage(tokens: int, cached: int | None = None) -> dict[str, int | None]:
 EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("episode_start", {"key": MODEL_KEY.as_dict(), "seed": 4}),
     ("observation", {"text": "Build.", "images": [{"name": "start.png", "blob": PICTURE}]}),
-    ("model_request", {"turn": 1, "model": "some/model"}),
-    ("model_response", {"turn": 1, "text": "I place two.", "usage": usage(100)}),
+    ("model_request", {"turn": 1, "model": "some/model", "request": PICTURE}),
+    ("model_response", {"cache": "off", "turn": 1, "text": "I place two.", "usage": usage(100)}),
     ("action", {"turn": 1, "tool": "place", "arguments": {"x": 1}}),
     ("result", {"ok": True, "state": "s1", "data": {"boxes": 1}}),
     ("action", {"turn": 1, "tool": "plaice", "arguments": {"x": 2}}),
     ("result", {"ok": False, "state": "s1", "data": {"ok": False, "code": "unknown_tool"}}),
-    ("model_response", {"turn": 2, "error": {"kind": "rate_limited"}}),
-    ("model_response", {"turn": 2, "text": "", "usage": usage(120, cached=90)}),
+    ("model_response", {"cache": "off", "turn": 2, "error": {"kind": "rate_limited"}}),
+    ("model_response", {"cache": "off", "turn": 2, "text": "", "usage": usage(120, cached=90)}),
     ("action", {"turn": 2, "tool": "submit", "arguments": {}}),
     ("result", {"ok": True, "state": "s2", "candidate": {"sha256": "c", "data": {}}}),
     ("violation", {"valid": True, "violations": [{"code": "THIN", "message": "", "advisory": True}]}),
@@ -149,7 +149,7 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("observation", {"text": "It fell.", "images": [{"name": "not drawn.png", "blob": None}]}),
-    ("model_response", {"turn": 3, "text": "I give up.", "usage": usage(130)}),
+    ("model_response", {"cache": "off", "turn": 3, "text": "I give up.", "usage": usage(130)}),
     ("episode_end", {"reason": "agent_stopped", "detail": "no call in the reply", "counters": {"calls": 2}}),
 ]
 
@@ -216,7 +216,7 @@ def test_a_step_per_reply_with_its_calls_and_what_they_showed(trajectory: Trajec
     assert placed.message == "I place two."
     assert [c.function_name for c in placed.tool_calls or ()] == ["place", "plaice"]
     results = placed.observation.results if placed.observation else []
-    assert [r.content for r in results] == ["boxes: 1", "ok: false\n\ncode: unknown_tool"]
+    assert [r.content for r in results] == ["boxes: 1", "ok: false\ncode: unknown_tool"]
     assert [r.extra and r.extra["ok"] for r in results] == [True, False]
     (fell,) = submitted.observation.results if submitted.observation else []
     assert fell.content == "It fell."

@@ -25,7 +25,7 @@ from evalkit import (
 from evalkit.episode import Rules
 from evalkit.errors import EndReason, StorageError
 from evalkit.run.trial import MemorySink
-from evalkit.transports._driven import MAX_DEPTH, DrivenEpisode, ended
+from evalkit.transports._driven import DrivenEpisode, ended
 from evalkit.types import EpisodeKey
 
 KEY = EpisodeKey("outside", "bell", "default", 1)
@@ -132,25 +132,20 @@ def test_mistakes_count_and_are_told(start: Start) -> None:
         episode.call("say", {"word": "ring"})
 
 
-@pytest.mark.parametrize("word", [float("nan"), {1, 2}, b"bytes"])
-def test_what_is_no_json_is_refused_and_costs_nothing(start: Start, word: object) -> None:
-    episode = start({"calls": 1})
+@pytest.mark.parametrize("word", [float("nan"), {1, 2}, b"bytes", [[[]] * 9] * 9])
+def test_what_is_no_argument_is_a_mistake_like_any_other(start: Start, word: object) -> None:
+    episode = start({"calls": 2})
     episode.start()
-    with pytest.raises(UsageError, match="say: the arguments aren't JSON"):
-        episode.call("say", {"word": word})
-    assert episode.end is None
+    assert episode.call("say", {"word": word}).data["code"] == "arguments"
     assert episode.call("say", {"word": "ring"}).text == "ding"
 
 
-def test_arguments_of_any_depth_do_no_harm(start: Start) -> None:
-    episode = start()
+def test_words_that_are_no_call_count_as_one(start: Start) -> None:
+    episode = start({"calls": 2})
     episode.start()
-    deep: Any = "ring"
-    for _ in range(MAX_DEPTH):
-        deep = [deep]
-    with pytest.raises(UsageError, match="nested more than"):
-        episode.call("say", {"word": deep})
-    assert episode.call("say", {"word": "ring"}).text == "ding"
+    seen = episode.call("unreadable", {}, "not JSON: no brackets")
+    assert seen.data == {"ok": False, "code": "arguments", "message": "not JSON: no brackets"}
+    assert episode.context.budget_left == {"calls": 1}
 
 
 def test_stopping_is_told_in_the_record_once(start: Start) -> None:

@@ -77,7 +77,7 @@ class Desk:
             return self._last
 
     def call(self, tool: str, arguments: Mapping[str, Any], client: str = "") -> Answer:
-        """Carry out a call; UsageError if the episode has ended or the arguments aren't JSON."""
+        """Carry out a call; UsageError if the episode has ended."""
         with self._turn():
             recorded = self.open(client)
             observation = recorded.call(tool, arguments)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from evalkit.canonical import canonical_json
 from evalkit.episode import End, Rules, Sink, play
 from evalkit.errors import END_POLICIES, UsageError
 from evalkit.types import (
@@ -25,9 +24,6 @@ from evalkit.types import (
     ToolCall,
 )
 from evalkit.types.record import is_reference
-
-#: Arguments that are nested deeper than this are refused.
-MAX_DEPTH = 64
 
 
 class DrivenEpisode:
@@ -70,16 +66,16 @@ class DrivenEpisode:
         """The last observation once more."""
         return self._view.observation
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+    def call(self, tool: str, arguments: Mapping[str, Any], error: str = "") -> Observation:
         """Carry out one call and return what it showed, also when it was the last one.
 
-        UsageError if the episode has ended or the arguments aren't JSON; such a call is not counted.
-        Whatever keeps the record from being written is raised, and ends the episode.
+        `error` says why the player's words are no call that could be carried out; they count as one.
+        UsageError if the episode has ended. Whatever keeps the record from being written is raised, and
+        ends the episode.
         """
         if self.end is not None:
             raise UsageError(ended(self.end))
-        _require_json(tool, arguments)
-        self._player.replies.put(Reply((ToolCall(tool, arguments),)))
+        self._player.replies.put(Reply((ToolCall(tool, arguments, error),)))
         return self._next()
 
     def stop(self, reason: str) -> End:
@@ -201,17 +197,3 @@ class _View:
 
     def _load(self, value: Any) -> Any:
         return json.loads(self._blobs[value["blob"]]) if is_reference(value) else value
-
-
-def _require_json(tool: str, arguments: Mapping[str, Any]) -> None:
-    if _too_deep(arguments, MAX_DEPTH):
-        raise UsageError(f"{tool}: the arguments are nested more than {MAX_DEPTH} levels deep")
-    try:
-        canonical_json(arguments)
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"{tool}: the arguments aren't JSON: {error}") from error
-
-
-def _too_deep(value: Any, levels: int) -> bool:
-    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    return levels == 0 or any(_too_deep(item, levels - 1) for item in inner)

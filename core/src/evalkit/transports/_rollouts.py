@@ -61,10 +61,10 @@ class Rollouts:
             self._played = RecordedEpisode(self.stage, task, self._player, self._root, run_seed)
         return self._played.first
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
-        """Carry out a call of the episode that is going on; UsageError if the arguments aren't JSON."""
+    def call(self, tool: str, arguments: Mapping[str, Any], error: str = "") -> Observation:
+        """As `DrivenEpisode.call`, for the episode that is going on."""
         assert self._played is not None
-        return self._played.call(tool, arguments)
+        return self._played.call(tool, arguments, error)
 
     def reward(self) -> float:
         """The suite's first metric of episodes for the episode that has ended.

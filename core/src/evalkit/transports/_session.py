@@ -138,10 +138,10 @@ class RecordedEpisode:
         self.first: Observation = self.episode.start()
         self._settle()
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Observation:
+    def call(self, tool: str, arguments: Mapping[str, Any], error: str = "") -> Observation:
         """As `DrivenEpisode.call`; the end of the episode closes its record."""
         try:
-            return self.episode.call(tool, arguments)
+            return self.episode.call(tool, arguments, error)
         finally:
             self._settle()
 

@@ -6,7 +6,7 @@
                  0 if it doesn't apply)
     terminated   the environment said that the episode is over
     truncated    a budget was used up, or something broke; `info["end"]` says which
-    info         task, ok, counters, budget_left, end, mistake, images (PNG by name, with `pictures=True`)
+    info         task, ok, counters, budget_left, end, images (PNG by name, with `pictures=True`)
 
 An action that is no such object is a call like any other: it is counted, recorded under the tool name
 `unreadable`, and answered with an error.
@@ -84,13 +84,7 @@ class EvalkitEnv(gymnasium.Env[str, str]):
         """Carry out one action. ResetNeeded if no episode is going on."""
         if not self._rollouts.going_on:
             raise ResetNeeded("no episode is going on: call reset() first")
-        mistake = ""
-        try:
-            observation = self._rollouts.call(*_call(action))
-        except UsageError as error:
-            mistake = str(error)
-            observation = self._rollouts.call(UNREADABLE, {"action": str(action)[:2000]})
-        text, info = self._seen(observation, mistake)
+        text, info = self._seen(self._rollouts.call(*_call(action)))
         episode = self._rollouts.episode
         if episode is None or episode.end is None:
             return text, 0.0, False, False, info
@@ -106,7 +100,7 @@ class EvalkitEnv(gymnasium.Env[str, str]):
             return self._rollouts.stage.task(named)
         return self._fixed or self._rollouts.stage.tasks[drawn]
 
-    def _seen(self, observation: Observation, mistake: str = "") -> tuple[str, dict[str, Any]]:
+    def _seen(self, observation: Observation) -> tuple[str, dict[str, Any]]:
         episode, end = self._rollouts.episode, self._rollouts.end
         assert episode is not None
         told = {"ok": episode.ok, "text": observation.text, "data": dict(observation.data), "end": end}
@@ -116,18 +110,20 @@ class EvalkitEnv(gymnasium.Env[str, str]):
             "counters": dict(episode.context.counters),
             "budget_left": dict(episode.context.budget_left),
             "end": end,
-            "mistake": mistake,
             "images": {image.name: image.data() for image in observation.images},
         }
         return json.dumps(told), info
 
 
-def _call(action: str) -> tuple[str, dict[str, Any]]:
-    """Tool and arguments of an action; UsageError if it is no call."""
-    value = parsed_json(str(action))
-    if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
-        raise UsageError("the action is no JSON object with a 'tool'")
-    arguments = value.get("arguments", {})
-    if not isinstance(arguments, dict):
-        raise UsageError("'arguments' of the action is no JSON object")
-    return value["tool"], arguments
+def _call(action: str) -> tuple[str, dict[str, Any], str]:
+    """Tool and arguments of an action, and what is wrong with it if it is no call."""
+    try:
+        value = parsed_json(str(action))
+        if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
+            raise UsageError("the action is no JSON object with a 'tool'")
+        arguments = value.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise UsageError("'arguments' of the action is no JSON object")
+    except UsageError as error:
+        return UNREADABLE, {"action": str(action)[:2000]}, str(error)
+    return value["tool"], arguments, ""

@@ -81,7 +81,7 @@ class EvalkitEnvironment(Environment[Call, Seen, Progress]):
         return self._seen(self._rollouts.begin(self._rollouts.stage.task(task), seed or 0))
 
     def step(self, action: Call, timeout_s: float | None = None, **kwargs: Any) -> Seen:
-        """Carry out a call. UsageError if no episode is going on or the arguments aren't JSON."""
+        """Carry out a call. UsageError if no episode is going on."""
         if not self._rollouts.going_on:
             raise UsageError("no episode is going on: reset first")
         return self._seen(self._rollouts.call(action.tool, action.arguments))
