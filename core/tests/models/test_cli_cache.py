@@ -1,7 +1,9 @@
 """`evalkit cache` on a cache and a recorded run."""
 
+import datetime
 import importlib
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -32,7 +34,9 @@ def run(tmp_path, monkeypatch, cache):
     known, asked = (same(text) for text in ("30 m", "31 m"))
     cache.put(known, ModelReply("ok"))
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "report"))
-    importlib.import_module("toy_towers").record(tmp_path / "runs", {"chat": {}}, run="r1")
+    created = datetime.datetime.fromtimestamp(time.time() + 10, datetime.UTC).isoformat(timespec="seconds")
+    towers = importlib.import_module("toy_towers")
+    towers.record(tmp_path / "runs", {"chat": {}}, run="r1", created=created)
     sys.modules.pop("toy_towers")
     key = EpisodeKey("chat", "T-1", "strict", 1)
     writer = RunWriter(tmp_path / "runs" / "r1")
@@ -45,15 +49,14 @@ def run(tmp_path, monkeypatch, cache):
     log, attempt = writer.begin(key)
     for sha256, data in sink.blobs.items():
         writer.blob(sha256, data)
-    later = time.time() + 10
-    log.append([json.dumps({**event, "time": later}, separators=(",", ":")) for event in sink.events])
+    log.append([json.dumps(event, separators=(",", ":")) for event in sink.events])
     writer.finish(key, log, attempt, {"reason": "done", "counters": {}})
     writer.close()
     return "r1"
 
 
 def same(text):
-    return identity("m", ModelRequest((Message("user", text),)), CallKey("T-1", 1, 1))
+    return identity({"model": "m"}, ModelRequest((Message("user", text),)), CallKey("T-1", 1, 1))
 
 
 def evalkit_cache(*words):
@@ -81,9 +84,10 @@ def test_explain_says_in_what_a_miss_differs(run):
 
 
 def test_replies_that_came_later_explain_nothing(run, cache):
-    cache.clear()
+    (path,) = cache.folder.glob("*/*")
+    os.utime(path, (time.time() + 60,) * 2)
     (row,) = (r for r in json.loads(evalkit_cache("explain", "--json"))["calls"] if r["cache"] == "miss")
-    assert row["why"] == ["the cache held no reply then"]
+    assert row["why"] == ["the cache held no reply before the run"]
 
 
 def test_an_unknown_episode_is_named(run):

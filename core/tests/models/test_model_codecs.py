@@ -184,6 +184,13 @@ def test_pictures_of_results_follow_all_results_of_the_turn_in_one_user_message(
     assert [part["type"] for part in parts] == ["text", "image_url", "image_url"]
 
 
+def test_pictures_are_kept_if_the_model_speaks_next():
+    turn = Message("tool", tool_results=(ToolResult("1", "view", "front", (picture("a"),)),))
+    messages = chat_messages((turn, Message("assistant", "I see."), Message("user", "Well?")))
+    assert [m["role"] for m in messages] == ["tool", "user", "assistant", "user"]
+    assert messages[1]["content"][0]["text"] == TOOL_IMAGES_SENTENCE
+
+
 def test_pictures_join_a_user_message_that_follows():
     turn = Message("tool", tool_results=(ToolResult("1", "view", "front", (picture("a"),)),))
     follow = Message("user", "Your move.", (picture("b"),))

@@ -119,7 +119,9 @@ class TestCheck:
     def test_a_key_goes_to_another_address_only_if_it_is_named(self, monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
         elsewhere = ModelOptions(base_url="http://elsewhere.invalid/v1")
-        assert open_model("openai/x", elsewhere)._reach.api_key() == "no-key"
+        client = open_model("openai/x", elsewhere)
+        assert client._reach.api_key() == "no-key"
+        assert client.source == {"model": "openai/x", "base_url": "http://elsewhere.invalid/v1"}
         named = ModelOptions(base_url="http://elsewhere.invalid/v1", api_key_env="OPENAI_API_KEY")
         assert open_model("openai/x", named)._reach.api_key() == "sk-1"
 

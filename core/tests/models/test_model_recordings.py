@@ -112,7 +112,7 @@ def test_a_torn_last_line_of_a_cassette_is_left_out(cassette):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]\n", '{"cassette": 1}\n', "text\n", '{"cassette":1,"model":"m"}\n{}\n']
+    "content", ["", "[]\n", '{"cassette": 1}\n', "text\n", '{"cassette":1,"source":{"model":"m"}}\n{}\n']
 )
 def test_other_files_are_no_cassettes(tmp_path, content):
     path = tmp_path / "x.cassette"
@@ -123,7 +123,7 @@ def test_other_files_are_no_cassettes(tmp_path, content):
 
 def test_a_cassette_of_another_version_is_refused(tmp_path):
     path = tmp_path / "x.cassette"
-    path.write_text('{"cassette": 99, "model": "m", "description": {}}\n')
+    path.write_text('{"cassette": 99}\n')
     with pytest.raises(UsageError, match="version 99; this evalkit reads 1"):
         open_model(f"cassette:{path}")
 
@@ -179,11 +179,19 @@ def test_every_part_of_the_key_matters_and_is_named(cache, script, change, where
     asked = {"request": REQUEST, "key": KEY} | change
     session.complete(asked["request"], key=asked["key"])
     assert session.recorder.events[-1]["cache"] == "miss"
-    same = identity(session.client.model, asked["request"], asked["key"])
-    entry = identity(session.client.model, REQUEST, KEY)
+    same = identity(session.client.source, asked["request"], asked["key"])
+    entry = identity(session.client.source, REQUEST, KEY)
     found = differences(same, entry)
     assert found
     assert all(line.startswith(where) for line in found)
+
+
+def test_another_script_of_the_same_name_is_another_model(cache, script):
+    cached_session(cache, script).complete(REQUEST, key=KEY)
+    script.write_text('["changed"]')
+    session = cached_session(cache, script)
+    assert session.complete(REQUEST, key=KEY).text == "changed"
+    assert session.recorder.events[-1]["cache"] == "miss"
 
 
 def test_errors_are_not_cached(cache, script):
@@ -214,7 +222,7 @@ def test_a_folder_that_cannot_be_written_is_explained(tmp_path):
     (tmp_path / "file").write_text("")
     cache = ResponseCache(tmp_path / "file" / "cache")
     with pytest.raises(StorageError, match="--no-cache plays without the cache"):
-        cache.put(identity("m", REQUEST, KEY), REPLY)
+        cache.put(identity({"model": "m"}, REQUEST, KEY), REPLY)
 
 
 def test_differences_in_long_texts_show_the_place():

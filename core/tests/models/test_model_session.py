@@ -33,6 +33,7 @@ class Client:
     """Answers and fails in a fixed order, each time with one HTTP attempt."""
 
     model, provider, attempts, max_connections = "test/model", "test", 4, 4
+    source = {"model": model}  # noqa: RUF012
 
     def __init__(self, *outcomes, controls=Controls(), defaults=Controls(temperature=0.2)):  # noqa: B008
         self.outcomes, self.controls, self.defaults = list(outcomes), controls, defaults

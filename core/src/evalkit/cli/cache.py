@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,8 +74,8 @@ def clear(as_json: bool) -> None:
 def explain(run: str, key: str | None, as_json: bool) -> None:
     """Say of each call of a RUN (default: the latest) whether the cache had its reply.
 
-    For one that missed: in what it differs from the reply most like it that the cache held by then. KEY
-    narrows this to episodes, as in `evalkit show`.
+    For one that missed: in what it differs from the reply most like it among those kept before the run.
+    KEY narrows this to episodes, as in `evalkit show`.
 
     \b
     Examples:
@@ -125,7 +126,8 @@ def _why(reader: RunReader, request: Event, response: Event, cache: ResponseCach
     """Why the call missed; nothing for a hit, or where the cache was off."""
     if response["cache"] != "miss":
         return []
-    return cache.explain(json.loads(reader.blob(request["request"])), request["time"])
+    before = datetime.datetime.fromisoformat(reader.manifest["created"]).timestamp()
+    return cache.explain(json.loads(reader.blob(request["request"])), before)
 
 
 def _shortened(row: dict[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class ResponseCache:
     def nearest(self, identity: Mapping[str, Any], before: float) -> dict[str, Any] | None:
         """What identifies the entry most like a call; None if there is none.
 
-        Only entries older than `before` (Unix time) count: those that the call could have found.
+        Only entries older than `before` (Unix time) count: a run's own replies explain nothing.
         """
         best: tuple[tuple[int, int], dict[str, Any]] | None = None
         for path in self._paths():
@@ -87,10 +87,10 @@ class ResponseCache:
         return None if best is None else best[1]
 
     def explain(self, identity: Mapping[str, Any], before: float) -> list[str]:
-        """Why a call at the time `before` missed: where it differs from the nearest entry of then."""
+        """Why a call missed: where it differs from the nearest of the entries older than `before`."""
         near = self.nearest(identity, before)
         if near is None:
-            return ["the cache held no reply then"]
+            return ["the cache held no reply before the run"]
         return differences(dict(identity), near) or ["the entry was damaged or of another version"]
 
     def info(self) -> CacheInfo:

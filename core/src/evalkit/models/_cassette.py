@@ -39,14 +39,15 @@ class CassetteClient:
         content = self._read()
         self._sha256 = hashlib.sha256(content).hexdigest()
         self._head, self._entries = _parsed(self._path, content)
-        self.model = self._head["model"]
+        self.source = self._head["source"]
+        self.model = self.source["model"]
         self.max_connections = options.max_connections
         self.controls = _controls(self._head["description"].get("controls", {}))
         self.defaults = _controls(self._head["description"].get("defaults", {}))
 
     def complete(self, request: ModelRequest, key: CallKey) -> ModelReply:
         """The recorded reply or error. ModelError `no_recording` names what differs from the nearest call."""
-        asked = identity(self.model, request, key)
+        asked = identity(self.source, request, key)
         entry = self._entries.get(sha256_of(asked))
         if entry is None:
             raise ModelError(ErrorKind.NO_RECORDING, self._miss(asked))
@@ -109,7 +110,8 @@ class RecordingClient:
         self._file: IO[bytes] | None = None
         self._lock = threading.Lock()
         self._inner: ModelClient = open_model(model, options)
-        self.model, self.provider = self._inner.model, self._inner.provider
+        self.model, self.source = self._inner.model, self._inner.source
+        self.provider = self._inner.provider
         self.controls, self.defaults = self._inner.controls, self._inner.defaults
         self.attempts, self.max_connections = self._inner.attempts, self._inner.max_connections
         if self._path.exists():
@@ -119,7 +121,7 @@ class RecordingClient:
 
     def complete(self, request: ModelRequest, key: CallKey) -> ModelReply:
         """The other client's reply or error, kept if it is final."""
-        asked = identity(self.model, request, key)
+        asked = identity(self.source, request, key)
         try:
             reply = self._inner.complete(request, key)
         except ModelError as error:
@@ -157,7 +159,7 @@ class RecordingClient:
             raise StorageError(f"can't write {self._path}: {error.strerror or error}") from error
 
     def _head(self) -> dict[str, Any]:
-        return {"cassette": FORMAT, "model": self.model, "description": dict(self.describe())}
+        return {"cassette": FORMAT, "source": dict(self.source), "description": dict(self.describe())}
 
 
 def _controls(given: Mapping[str, Any]) -> Controls:
@@ -183,11 +185,7 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, dict[
         try:
             value = json.loads(line)
             if number == 1:
-                head = {"model": value["model"], "description": value["description"]}
-                if value["cassette"] != FORMAT:
-                    raise UsageError(
-                        f"{path} is a cassette of version {value['cassette']}; this evalkit reads {FORMAT}"
-                    )
+                head = _head(path, value)
             else:
                 entries[sha256_of(value["identity"])] = value
         except (ValueError, LookupError, TypeError) as error:
@@ -195,3 +193,13 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, dict[
     if not head:
         raise UsageError(f"{path} is empty, not a cassette of evalkit")
     return head, entries
+
+
+def _head(path: Path, value: Any) -> dict[str, Any]:
+    """The first line's content. UsageError for another version, KeyError or TypeError if it isn't one."""
+    if value["cassette"] != FORMAT:
+        raise UsageError(f"{path} is a cassette of version {value['cassette']}; this evalkit reads {FORMAT}")
+    return {
+        "source": {"model": value["source"]["model"], **value["source"]},
+        "description": value["description"],
+    }

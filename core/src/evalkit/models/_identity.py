@@ -12,10 +12,10 @@ from evalkit.types import Image
 _CONTEXT = 24
 
 
-def identity(model: str, request: ModelRequest, key: CallKey) -> dict[str, Any]:
-    """The model, the request and the call as JSON; pictures as their SHA-256."""
+def identity(source: Mapping[str, str], request: ModelRequest, key: CallKey) -> dict[str, Any]:
+    """The model (`ModelClient.source`), the request and the call as JSON; pictures as their SHA-256."""
     found: dict[str, Any] = {
-        "model": model,
+        "source": dict(source),
         "call": key.as_dict(),
         "controls": request.controls.given(),
         "tools": [

@@ -43,6 +43,7 @@ class LitellmClient:
         preset = preset_of(self._reach.full_name)
         self._options, self._preset = options, preset
         self.model, self.provider = self._reach.full_name, self._reach.provider
+        self.source = {"model": self.model} | ({"base_url": url} if (url := options.base_url) else {})
         self.controls, self.defaults = options.controls, preset.controls
         self.max_connections = options.max_connections
         self.attempts = preset.attempts if options.max_retries is None else options.max_retries + 1

@@ -39,7 +39,7 @@ class ScriptedClient:
         self.controls, self.max_connections = options.controls, options.max_connections
         self._path = Path(argument)
         content = self._read()
-        self._sha256 = hashlib.sha256(content).hexdigest()
+        self.source = {"model": self.model, "sha256": hashlib.sha256(content).hexdigest()}
         self._replies = _scripts(self._path, content)
 
     def complete(self, request: ModelRequest, key: CallKey) -> ModelReply:
@@ -56,9 +56,8 @@ class ScriptedClient:
     def describe(self) -> Mapping[str, Any]:
         """The script's path and hash."""
         return {
-            "model": self.model,
+            **self.source,
             "client": "scripted",
-            "sha256": self._sha256,
             "controls": self.controls.given(),
             "prices": None,
         }

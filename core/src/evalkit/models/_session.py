@@ -56,7 +56,7 @@ class ModelSession:
         """
         controls = self.client.controls.filled(request.controls).filled(self.client.defaults)
         request = dataclasses.replace(request, controls=controls)
-        same = identity(self.client.model, request, key)
+        same = identity(self.client.source, request, key)
         self._record_request(request, same, key)
         started = self._clock()
         cached = self.cache.get(same) if self.cache is not None else None

@@ -218,13 +218,16 @@ class ModelReply:
 class ModelClient(Protocol):
     """A way to reach one model; built with `(argument, options)`, used by many threads at once.
 
-    `model` is its name in records and cache keys, `provider` what a limiter is shared by, and
-    `max_connections` how many calls may run at once. `controls` take the place of a request's where they
+    `model` is its name in records, `source` the name and what else tells its answers from those of others
+    (an address, a file's hash), `provider` what a limiter is shared by, and `max_connections` how many
+    calls may run at once. `controls` take the place of a request's where they
     are given, `defaults` fill what is still open. `attempts` is how often a call is tried in all.
     """
 
     @property
     def model(self) -> str: ...
+    @property
+    def source(self) -> Mapping[str, str]: ...
     @property
     def provider(self) -> str: ...
     @property
