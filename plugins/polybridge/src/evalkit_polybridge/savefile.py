@@ -24,7 +24,7 @@ from evalkit_polybridge.contract import MAX_ID, MAX_OBJECTS
 from evalkit_polybridge.graph import Bridge, Edge, Node
 
 #: A payload that inflates to more bytes than this is refused.
-MAX_SAVE_BYTES = 4 * 2**20
+MAX_SAVE_BYTES = 2 * 2**20
 
 _NODE_TYPE = 0
 # A midpoint of coordinates with 4 decimals has 5.
