@@ -15,6 +15,12 @@ import pytest
 LEVEL = "T1B_Basic_08m"
 ANCHORS = [{"id": 1, "x": 0, "y": 0, "isKinematic": True}, {"id": 2, "x": 8, "y": 0, "isKinematic": True}]
 
+REGISTRY = """
+evalkit: 1
+suites:
+  mine: {{version: 1, title: x, benchmark: polybridge, tasks: {{{}}}}}
+"""
+
 Try = Callable[..., Any]
 
 
@@ -107,7 +113,7 @@ def test_what_is_no_legal_design_is_a_violation(tried: Try, content: str | bytes
         save(name="\x1b[31m\ud800"),
         payload(save()),
         layout(payload(save()), None, 5),
-        '{"a":{"saveFiles":["x"]},"saveFiles":["%s"]}' % payload(save()),
+        json.dumps({"a": {"saveFiles": ["x"]}, "saveFiles": [payload(save())]}),
     ],
 )
 def test_what_is_odd_but_legal_is_executed(tried: Try, content: str | bytes) -> None:
@@ -205,9 +211,7 @@ def test_damaged_level_files_are_named(
     damage(path)
     one = polite("try", "polybridge.smoke", tmp_path / "design", "--task", path)
     registry = tmp_path / "registry.yaml"
-    registry.write_text(
-        f"evalkit: 1\nsuites:\n  mine: {{version: 1, title: x, benchmark: polybridge, tasks: {{folder: {level}}}}}\n"
-    )
+    registry.write_text(REGISTRY.format(f"folder: {level}"))
     all_of_it = polite("run", "mine", "--agent", "flat", "--dry-run", "--registry", registry)
     for said in (one, all_of_it):
         assert said.code == 2
@@ -232,9 +236,7 @@ def test_task_options_of_wrong_types_are_named(
     polite: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("registry.yaml").write_text(
-        f"evalkit: 1\nsuites:\n  mine: {{version: 1, title: x, benchmark: polybridge, tasks: {{{option}}}}}\n"
-    )
+    Path("registry.yaml").write_text(REGISTRY.format(option))
     said = polite("run", "mine", "--agent", "flat", "--dry-run")
     assert said.code == 2
     assert says in said.error

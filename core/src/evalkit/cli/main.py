@@ -176,6 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(root, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    _open_closed_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     state = _State()
     warnings = _Warnings(state)
@@ -194,6 +195,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         logging.getLogger(PROGRAM).removeHandler(warnings)
     return outcome if isinstance(outcome, int) else ExitCode.PASS
+
+
+def _open_closed_streams() -> None:
+    """Give a program that was started without stdout, say, a stream that drops what is written to it."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest free one: no file of ours can get it
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
 
 
 def _explain(error: Exception, *, debug: bool) -> int:

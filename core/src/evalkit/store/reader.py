@@ -216,7 +216,8 @@ def find_run(text: str | None, root: Path) -> Path:
     try:
         return _found_run(text, root)
     except OSError as error:
-        raise RecordError(f"can't look for the run {text or 'latest'!r}: {error.strerror}") from error
+        name = (text or "latest")[:200]
+        raise RecordError(f"can't look for the run {name!r}: {error.strerror}") from error
 
 
 def _found_run(text: str | None, root: Path) -> Path:

@@ -82,7 +82,8 @@ def _manifest_faults(path: Path) -> Iterator[str]:
         return
     except OSError:
         return
-    if not isinstance(manifest, dict) or manifest.get("record_version") != RECORD_VERSION:
+    version = manifest.get("record_version") if isinstance(manifest, dict) else None
+    if type(version) is not int or version > RECORD_VERSION:
         return
     if fault := manifest_fault(manifest):
         yield fault
