@@ -34,18 +34,31 @@ BLOCKS: Sequence[Call] = [
 def bridges(new_workplace: Any, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Call]:
     """A reply that is none, a deck that falls, a truss that holds."""
     work = new_workplace(tmp_path_factory.mktemp("designs") / "w")
-    calls: list[Call] = [("propose", {"text": "I'd rather not. Ünïcode “quotes” included."})]
-    for agent in ("flat", "truss"):
-        words = ("polybridge.smoke", "-n", "1", "--agent", agent, "-j", "1", "--format", "json")
-        work.run("run", *words, "-o", agent)
-        (run,) = (work.folder / agent).iterdir()
-        first = next(event for event in work.events(run) if event["kind"] == "action")
-        arguments = first["arguments"]
-        if "blob" in arguments:
-            blob = arguments["blob"]
-            arguments = json.loads((run / "blobs" / blob[:2] / blob).read_text())
-        calls.append((first["tool"], arguments))
-    return calls
+    agents = ("--agent", "flat", "--agent", "truss")
+    work.run("run", "polybridge.smoke", "-n", "1", *agents, "-j", "1", "--format", "json")
+    reply = "I'd rather not. Ünïcode “quotes” included."
+    return [("propose", {"text": reply}), *map(first_call(work.only_run()), ("flat", "truss"))]
+
+
+def first_call(run: Path) -> Callable[[str], Call]:
+    """Looks up the first call of an agent in a run."""
+
+    def look_up(agent: str) -> Call:
+        for log in (run / "episodes").iterdir():
+            start, *rest = (json.loads(line) for line in log.read_text().splitlines())
+            if start["key"]["agent"] == agent:
+                action = next(event for event in rest if event["kind"] == "action")
+                return action["tool"], whole(action["arguments"])
+        raise AssertionError(f"{agent} played nothing")
+
+    def whole(arguments: dict[str, Any]) -> dict[str, Any]:
+        if "blob" not in arguments:
+            return arguments
+        path = run / "blobs" / arguments["blob"][:2] / arguments["blob"]
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
+
+    return look_up
 
 
 @pytest.fixture(scope="module", params=["polybridge.smoke", "blocks.basic"])

@@ -49,8 +49,10 @@ def command(run: str | None, format_: str, folder: Path, as_json: bool) -> int:
     files = [str(path) for path in export_run(reader, score_run(reader, load_plugins()), folder, unreadable)]
     for key, why in unreadable.items():
         say(f"{key.text()}: left out: {why}")
+    if not files:
+        say(f"{reader.name} has no finished episode to export")
     if as_json:
         emit_json({"run": reader.name, "format": format_, "files": files})
-    else:
-        emit("\n".join(files) or "no episode has ended")
+    elif files:
+        emit("\n".join(files))
     return ExitCode.EPISODE_ERRORS if unreadable else ExitCode.PASS

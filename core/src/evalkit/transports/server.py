@@ -22,6 +22,7 @@ from evalkit.transports._desk import POLL_S, Desk
 from evalkit.transports._present import Answer, parsed_json, tools_text, typed
 from evalkit.types import Tool
 
+REQUESTS = ("tools", "call", "observe", "budget", "stop")
 #: A request may have this many bytes.
 MAX_REQUEST_BYTES = 16 * 2**20
 #: Longer paths fit into no address of a socket (103 on macOS, 107 on Linux).
@@ -127,14 +128,8 @@ def _request(line: bytes) -> Mapping[str, Any]:
     if len(line) > MAX_REQUEST_BYTES:
         raise UsageError(f"a request has at most {MAX_REQUEST_BYTES:,} bytes")
     request = parsed_json(line)
-    if not isinstance(request, dict) or request.get("do") not in (
-        "tools",
-        "call",
-        "observe",
-        "budget",
-        "stop",
-    ):
-        raise UsageError("not a request: 'do' is tools, call, observe, budget or stop")
+    if not isinstance(request, dict) or request.get("do") not in REQUESTS:
+        raise UsageError(f"not a request: 'do' is one of {', '.join(REQUESTS)}")
     if request["do"] == "call" and not isinstance(request.get("tool"), str):
         raise UsageError("not a call: 'tool' is not a name")
     return request
