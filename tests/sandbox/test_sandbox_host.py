@@ -210,7 +210,8 @@ for pid in (int(sys.argv[1]), int(sys.argv[2]), os.getppid(), 1, -1):
 """
     try:
         outcome = play(script, arguments=[str(os.getpid()), str(sleeper.pid)])
-        assert outcome.status == "killed"  # it ended its own supervisor
+        assert outcome.status == "ok"  # its supervisor, which it may signal, doesn't care
+        assert outcome.stdout.count("No such process") == 9
         assert sleeper.poll() is None
     finally:
         sleeper.communicate(b"\n", timeout=30)
@@ -218,7 +219,7 @@ for pid in (int(sys.argv[1]), int(sys.argv[2]), os.getppid(), 1, -1):
 
 def test_only_processes_of_the_sandbox_are_visible(play: Attack) -> None:
     outcome = play("import os\nprint(len([p for p in os.listdir('/proc') if p.isdigit()]))")
-    assert outcome.stdout == "3\n"  # bwrap, the supervisor, the script
+    assert outcome.stdout == "2\n"  # the supervisor, the script
 
 
 def test_script_has_no_privileges(play: Attack) -> None:

@@ -130,7 +130,7 @@ open("bottom.x", "w").close()
     ],
 )
 def test_forged_frames_give_no_files_of_other_names(play: Play, forged: bytes) -> None:
-    """A script that writes into its supervisor's pipe and ends it: at worst it lies about itself.
+    """A script that writes into its supervisor's pipe: at worst it lies about itself.
 
     The pipe is closed to it if root made it; an ordinary user's it can open.
     """
@@ -144,11 +144,10 @@ for number in os.listdir(f"/proc/{{parent}}/fd"):
             print("written")
         except PermissionError:
             print("closed")
-os.kill(parent, 9)
 """
     outcome = play(script, outputs=["*.x"])
     assert outcome.stdout in ("written\n", "closed\n")
-    assert outcome.status == "killed"
+    assert outcome.status in ("ok", "killed")
     assert set(outcome.files) <= {"a.x"}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evalkit.sandbox import Limits, Outcome
+from evalkit.sandbox import Limits, Outcome, run_script
 
 Play = Callable[..., Outcome]
 MIB = 1 << 20
@@ -228,7 +228,7 @@ for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE"):
 """
     limits = Limits(wall_s=30, cpu_s=7, memory_bytes=512 * MIB, file_bytes=MIB, open_files=40, processes=5)
     lines = play(script, limits=limits).stdout.splitlines()
-    assert lines == ["AS 536870912", "CPU 8", "FSIZE 1048576", "NOFILE 40", "NPROC 7", "CORE 1"]
+    assert lines == ["AS 536870912", "CPU 8", "FSIZE 1048576", "NOFILE 40", "NPROC 6", "CORE 1"]
 
 
 def test_open_files_are_bounded(play: Play) -> None:
@@ -241,6 +241,46 @@ except OSError as error:
     print(error.strerror, len(kept))
 """
     assert play(script, limits=Limits(wall_s=30, open_files=50)).stdout == "Too many open files 47\n"
+
+
+@pytest.mark.parametrize("number", range(1, 32))
+def test_supervisor_survives_every_signal(full: None, number: int) -> None:
+    script = f"import os\nos.kill(os.getppid(), {number})\nopen('a', 'w').close()"
+    outcome = run_script(script, outputs=["a"], limits=Limits(wall_s=30))
+    assert (outcome.status, outcome.files) == ("ok", {"a": b""})
+
+
+def test_many_daemons_are_gone_when_the_outcome_is_there(play: Play) -> None:
+    script = """
+import os, time
+for _ in range(20):
+    if os.fork() == 0:
+        os.setsid()
+        os.closerange(0, 3)
+        block = bytearray(b"x" * (10 << 20))
+        time.sleep(1000)
+time.sleep(0.3)
+os.kill(os.getppid(), 9)
+os.kill(os.getpid(), 9)
+"""
+    for _ in range(5):
+        assert play(script).status == "killed"
+
+
+def test_orphans_are_reaped(play: Play) -> None:
+    """They would count as processes otherwise."""
+    script = """
+import os
+for _ in range(200):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            os._exit(0)
+        os._exit(0)
+    os.wait()
+print("all")
+"""
+    outcome = play(script, limits=Limits(wall_s=60, processes=50))
+    assert outcome.stdout == "all\n", outcome.stderr
 
 
 @pytest.mark.parametrize("close", [False, True])

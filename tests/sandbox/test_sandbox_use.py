@@ -121,7 +121,7 @@ print(os.listdir("/tmp"), open("/tmp/mine").read(), len([p for p in os.listdir("
         outcomes = list(
             pool.map(lambda n: run_script(script, arguments=[str(n)], limits=Limits(wall_s=60)), range(6))
         )
-    assert [outcome.stdout for outcome in outcomes] == [f"['mine'] {n} 3\n" for n in range(6)]
+    assert [outcome.stdout for outcome in outcomes] == [f"['mine'] {n} 2\n" for n in range(6)]
 
 
 def test_script_ends_when_its_caller_is_killed(full: None) -> None:

@@ -43,6 +43,9 @@ exec "$@"
 """bwrap can't bound the number of files on a tmpfs, and the user it runs as can't reach folders that are
 closed to others; so both are done before it starts, in mounts that only this process sees."""
 
+_DEAF = "trap '' INT; exec \"$@\""
+"""Python listens to SIGINT unless it is ignored from the start; a script could end its supervisor by it."""
+
 _STAGES = ("/dev/shm", "/var/tmp", "/mnt")
 
 _SYSTEM_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
@@ -81,8 +84,10 @@ def command(
         *("--bind", f"{stage}/tmp", "/tmp", "--bind", f"{stage}/work", WORKSPACE),
         *binds,
         # Last: until then bwrap makes the folders on which it mounts.
-        *("--remount-ro", "/", "--chdir", WORKSPACE, "--seccomp", str(seccomp), "--"),
-        *payload,
+        *("--remount-ro", "/", "--chdir", WORKSPACE, "--seccomp", str(seccomp)),
+        # As the namespace's first process the supervisor can't be ended or stopped from inside, and bwrap
+        # ends only after everything inside has.
+        *("--as-pid-1", "--", "/bin/sh", "-c", _DEAF, "sh", *payload),
     ]
 
 

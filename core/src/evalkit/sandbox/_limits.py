@@ -22,7 +22,7 @@ _ONE_THREAD = (
 )
 """Every thread of a BLAS reserves address space, so that a bounded process may fail to start with several."""
 
-_SUPERVISION = {Level.FULL: 2, Level.UID: 1}
+_SUPERVISION = {Level.FULL: 1, Level.UID: 1}
 """Processes of the sandbox itself, which the kernel counts together with the script's."""
 
 

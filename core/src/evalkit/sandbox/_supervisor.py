@@ -52,7 +52,9 @@ def main(control: int, python: str, mode: str) -> None:
     child = os.fork()
     if child == 0:
         _become_script(python, [script, *arguments], limits)
-    _, status, usage = os.wait4(child, 0)
+    ended = 0
+    while ended != child:  # as first process of a namespace, this one inherits the others' orphans
+        ended, status, usage = os.wait4(-1, 0)
     if mode == "alone":
         _end_the_rest()
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0
