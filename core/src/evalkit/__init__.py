@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from evalkit.types import (
         Agent,
         Artifact,
+        Brief,
         Candidate,
+        Delivery,
         Environment,
         Episode,
         EpisodeKey,
@@ -38,12 +40,16 @@ if TYPE_CHECKING:
         Validator,
         Verdict,
         Violation,
+        WorkspaceAgent,
+        WorkspaceEnvironment,
     )
 
 __all__ = [
     "Agent",
     "Artifact",
+    "Brief",
     "Candidate",
+    "Delivery",
     "Environment",
     "Episode",
     "EpisodeKey",
@@ -67,6 +73,8 @@ __all__ = [
     "Validator",
     "Verdict",
     "Violation",
+    "WorkspaceAgent",
+    "WorkspaceEnvironment",
     "canonical_json",
     "sha256_of",
 ]

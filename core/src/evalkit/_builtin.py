@@ -42,6 +42,13 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             offline=False,
             sees_images=True,
         ),
+        AgentSpec(
+            name="cli",
+            target="evalkit.agents.cli.agent:CliAgent",
+            summary="a coding agent in a workspace: cli:claude, cli:codex, cli:gemini, cli:FILE.toml",
+            offline=False,
+            own_program=True,
+        ),
     ]
 
 

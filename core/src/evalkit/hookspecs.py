@@ -65,7 +65,11 @@ class BenchmarkSpec:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSpec:
-    """`target` names an `evalkit.types.Environment` class, built with the protocol settings."""
+    """`target` names an `evalkit.types.Environment` class, built with the protocol settings.
+
+    With `mode="workspace"` it is an `evalkit.types.WorkspaceEnvironment`: agents work in a folder instead of
+    making calls.
+    """
 
     target: str
     mode: Literal["turns", "workspace"] = "turns"
@@ -124,9 +128,10 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """A player; `target` names an `evalkit.types.Agent` class.
+    """A player; `target` names an `evalkit.types.Agent` class, a `WorkspaceAgent` class, or one that is both.
 
-    `benchmarks` empty means any. `offline` agents need no model and play in worker processes.
+    `benchmarks` empty means any. `offline` agents need no model and play in worker processes; the others in
+    threads. Of these, `own_program` agents start a program that reaches its model itself.
     `sees_images=False` keeps pictures unrendered.
     """
 
@@ -135,6 +140,7 @@ class AgentSpec:
     summary: str
     benchmarks: tuple[str, ...] = ()
     offline: bool = True
+    own_program: bool = False
     sees_images: bool = False
     version: str = "1"
 

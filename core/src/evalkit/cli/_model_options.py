@@ -56,29 +56,39 @@ class ModelChoice:
         """What to put into a plan: every model under every kind of agent, and agents without a model.
 
         Of `kinds` (from --agent), those that need a model and don't name one get each of the models; if
-        there is none, the kind that fits the environment does.
+        there is none, the kind that fits the environment does. `chat` becomes `chat:MODEL`, and
+        `cli:claude`, which has a program of its own, `cli:claude@MODEL`.
         """
         from evalkit.run.assemble import find_agent
 
         if not self.models:
             return list(kinds)
-        asking = [
-            kind for kind in kinds if not find_agent(plugins, suite.benchmark, kind.partition(":")[0]).offline
-        ]
-        bare = [kind for kind in asking if ":" not in kind]
+        specs = {kind: find_agent(plugins, suite.benchmark, kind.partition(":")[0]) for kind in kinds}
+        asking = [kind for kind, spec in specs.items() if not spec.offline]
+        ends = {kind: "@" if specs[kind].own_program else ":" for kind in asking}
+        bare = [kind for kind in asking if ends[kind] not in kind]
         kinds_asked = bare or ([] if asking else [_fitting_kind(plugins, suite)])
         others = [kind for kind in kinds if kind not in bare]
-        return [*others, *(f"{kind}:{model}" for kind in kinds_asked for model in self.models)]
+        named = [f"{kind}{ends.get(kind, ':')}{model}" for kind in kinds_asked for model in self.models]
+        return [*others, *named]
 
     def check(self, plugins: Plugins, suite: Suite, agents: list[str]) -> None:
-        """Find out before episode 1 what no model call could survive: keys, endpoints, option names."""
+        """Find out before episode 1 what no model call could survive: keys, endpoints, option names.
+
+        Also programs that aren't there.
+        """
+        from evalkit.plugins import resolve
         from evalkit.run.assemble import find_agent
 
-        asked = [
-            argument
-            for name, _, argument in (agent.partition(":") for agent in agents)
-            if not find_agent(plugins, suite.benchmark, name).offline
-        ]
+        named = [agent.partition(":") for agent in agents]
+        specs = [(find_agent(plugins, suite.benchmark, name), argument) for name, _, argument in named]
+        if self.options and all(spec.offline for spec, _ in specs):
+            raise UsageError("-M is for models, and no model plays; name one with -m")
+        for spec, argument in specs:
+            if spec.own_program:
+                program = resolve(spec.target, plugins.origin(spec).plugin)(argument, suite.settings)
+                program.use_options(self.options)
+        asked = [argument for spec, argument in specs if not (spec.offline or spec.own_program)]
         if not asked:
             if self.options:
                 raise UsageError("-M is for models, and no model plays; name one with -m")
@@ -146,3 +156,5 @@ def _seconds(option: str, text: str | None) -> float | None:
     if found is None or float(found[1]) <= 0:
         raise UsageError(f"{option} {text}: write it as 90s, 30m or 2h")
     return float(found[1]) * _UNITS_S[found[2]]
+    if spec.mode == "workspace":
+        raise UsageError(f"{suite.name} is for coding agents: --agent cli:claude -m MODEL, say")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalkit.canonical import sha256_of
-from evalkit.episode import LoopExecutor, Rules
-from evalkit.errors import UnknownNameError
+from evalkit.episode import End, LoopExecutor, Rules, Sink, play
+from evalkit.errors import UnknownNameError, UsageError
 from evalkit.plugins import Plugins, load_plugins, resolve
-from evalkit.types import Agent, Environment, Executor, Validator
+from evalkit.types import Executor, Validator
 
 if TYPE_CHECKING:
     from evalkit.hookspecs import AgentSpec, ExecutorSpec
-    from evalkit.run.worker import PlaySetup
+    from evalkit.run.worker import EpisodeJob, PlaySetup
 
 
 class Assembly:
@@ -26,24 +27,41 @@ class Assembly:
         self.plugins.require(setup.benchmark)
         spec = self.plugins.environment(setup.benchmark, setup.variant)
         self._environment = resolve(spec.target, self.plugins.origin(spec).plugin)
+        self.mode = spec.mode
+        if self.mode == "workspace" and os.name != "posix":
+            raise UsageError(f"{setup.benchmark} is played in a workspace, which needs Linux or macOS")
         self._agents = {choice.id: self._agent_class(choice.name) for choice in setup.agents}
-        self._arguments = {choice.id: choice.argument for choice in setup.agents}
+        self._choices = {choice.id: choice for choice in setup.agents}
         self.validators = [self._validator(name) for name in setup.validators]
         self.executors = [self.executor(name) for name in setup.executors]
 
-    def environment(self) -> Environment:
-        """A new environment."""
-        environment: Environment = self._environment(self.setup.settings)
-        return environment
+    def environment(self) -> Any:
+        """A new environment, for turns or for a workspace as `mode` says."""
+        return self._environment(self.setup.settings)
 
-    def agent(self, agent_id: str) -> Agent:
-        """A new agent."""
-        agent: Agent = self._agents[agent_id][1](self._arguments[agent_id], self.setup.settings)
+    def agent(self, agent_id: str) -> Any:
+        """A new agent; UsageError if its argument or options are wrong."""
+        choice = self._choices[agent_id]
+        agent = self._agents[agent_id][1](choice.argument, self.setup.settings)
+        if self.has_own_program(agent_id):
+            agent.use_options(choice.options)
         return agent
 
-    def needs_model(self, agent_id: str) -> bool:
-        """Whether the agent plays in a thread and asks a model."""
+    def plays_in_thread(self, agent_id: str) -> bool:
+        """Whether the agent plays in a thread of the parent: it waits for a model more than it computes."""
         return not self._agents[agent_id][0].offline
+
+    def has_own_program(self, agent_id: str) -> bool:
+        """Whether the agent starts a program that reaches its model itself."""
+        return self._agents[agent_id][0].own_program
+
+    def play(self, job: EpisodeJob, agent: Any, rules: Rules, sink: Sink) -> End:
+        """Play an episode in a new environment and leave its record in `sink`."""
+        if self.mode == "workspace":
+            from evalkit.workspace import play_workspace
+
+            return play_workspace(job.key, job.task, job.seed, self.environment(), agent, rules, sink)
+        return play(job.key, job.task, job.seed, self.environment(), agent, rules, sink)
 
     def rules(self, agent_id: str) -> Rules:
         """The protocol for an agent's episodes; pictures are drawn if somebody looks at them."""
@@ -71,7 +89,17 @@ class Assembly:
 
     def _agent_class(self, name: str) -> tuple[AgentSpec, Any]:
         spec = find_agent(self.plugins, self.setup.benchmark, name)
-        return spec, resolve(spec.target, self.plugins.origin(spec).plugin)
+        found = resolve(spec.target, self.plugins.origin(spec).plugin)
+        if not hasattr(found, "work" if self.mode == "workspace" else "act"):
+            raise UsageError(_unfitting(name, self.setup, self.mode))
+        return spec, found
+
+
+def _unfitting(agent: str, setup: PlaySetup, mode: str) -> str:
+    where = f"{setup.benchmark} (variant {setup.variant})"
+    if mode == "workspace":
+        return f"{where} is played in a workspace, and agent {agent!r} makes calls; use --agent cli:TEMPLATE"
+    return f"{where} is played call by call, and agent {agent!r} works in a workspace; see `evalkit play`"
 
 
 def find_agent(plugins: Plugins, benchmark: str, name: str) -> AgentSpec:
@@ -85,8 +113,8 @@ def find_agent(plugins: Plugins, benchmark: str, name: str) -> AgentSpec:
     return table[name]
 
 
-def needs_models(plugins: Plugins, setup: PlaySetup) -> bool:
-    """Whether any of the setup's agents asks a model."""
+def needs_threads(plugins: Plugins, setup: PlaySetup) -> bool:
+    """Whether any of the setup's agents plays in a thread of the parent."""
     return any(not find_agent(plugins, setup.benchmark, choice.name).offline for choice in setup.agents)
 
 

@@ -24,7 +24,6 @@ from evalkit.store.planned import Shard, planned_keys
 from evalkit.types import EpisodeKey, Task
 
 if TYPE_CHECKING:
-    from evalkit.hookspecs import AgentSpec
     from evalkit.registry import Suite
 
 RECORDED_PACKAGES = ("evalkit-core", "numpy", "numba", "llvmlite", "pydantic", "pluggy", "pebble", "Pillow")
@@ -117,7 +116,7 @@ def make_plan(
 ) -> Plan:
     """Decide what to play; every name is checked here, before episode 1.
 
-    `model_options` (`-M key=value`) hold for every agent that asks a model.
+    `model_options` (`-M key=value`) hold for every agent that needs a model.
     """
     names = list(dict.fromkeys(agents or ([suite.agent] if suite.agent else [])))
     if not names:
@@ -162,7 +161,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
         "protocol": suite.protocol(),
         "protocol_hash": suite.protocol_hash,
         "condition": suite.condition,
-        "agents": [_agent_entry(plugins, suite.benchmark, choice) for choice in plan.setup.agents],
+        "agents": [_agent_entry(assembly, choice) for choice in plan.setup.agents],
         "tasks": [task.id for task in plan.tasks],
         "tasks_sha256": tasks_sha256(plan.tasks),
         "all_tasks": plan.all_tasks,
@@ -208,26 +207,33 @@ def _choice(text: str, options: Sequence[str]) -> AgentChoice:
     return AgentChoice(text, name, argument, tuple(options))
 
 
-def _agent_entry(plugins: Plugins, benchmark: str, choice: AgentChoice) -> dict[str, Any]:
-    spec = find_agent(plugins, benchmark, choice.name)
+def _agent_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
+    spec = find_agent(assembly.plugins, assembly.setup.benchmark, choice.name)
     return {
         "id": choice.id,
         "name": choice.name,
         "argument": choice.argument,
         "version": spec.version,
-        "plugin": plugins.origin(spec).plugin,
-    } | _model_entry(spec, choice)
+        "plugin": assembly.plugins.origin(spec).plugin,
+    } | _model_entry(assembly, choice)
 
 
-def _model_entry(spec: AgentSpec, choice: AgentChoice) -> dict[str, Any]:
-    """What a manifest keeps of an agent's model: options as given, how it is reached, token prices."""
-    if spec.offline:
+def _model_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
+    """What a manifest keeps of how an agent reaches a model.
+
+    Options as given, and of a model its address and token prices, of an agent's own program its version,
+    command line and isolation.
+    """
+    if not assembly.plays_in_thread(choice.id):
         return {}
+    options = {"options": list(choice.options)}
+    if assembly.has_own_program(choice.id):
+        return options | {"program": dict(assembly.agent(choice.id).describe())}
     from evalkit.models import open_model, parse_options
 
     client = open_model(choice.argument, parse_options(choice.options))
     try:
-        return {"options": list(choice.options), "model": dict(client.describe())}
+        return options | {"model": dict(client.describe())}
     finally:
         client.close()
 

@@ -1,7 +1,7 @@
-"""Model agents: episodes played in threads of the parent, their executions in worker processes.
+"""Agents that need a model: episodes played in threads of the parent, executions in worker processes.
 
-A thread spends its time waiting for a provider. What it has to say goes through the pool's inbox, so that
-one thread alone, the runner's, writes records.
+A thread spends its time waiting: for a provider, or for a coding agent's own program. What it has to say goes
+through the pool's inbox, so that one thread alone, the runner's, writes records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from evalkit.episode import LoopExecutor, Rules, play
+from evalkit.episode import LoopExecutor, Rules
 from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool
 from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
 from evalkit.types import Candidate, Execution, Task
@@ -21,6 +21,9 @@ from evalkit.types import Candidate, Execution, Task
 if TYPE_CHECKING:
     from evalkit.models import ModelClient, ModelSession
     from evalkit.plugins import Plugins
+
+#: How long a program may take to be gone after it was told to end.
+STOP_S = 15.0
 
 
 class ModelPlayers:
@@ -33,8 +36,13 @@ class ModelPlayers:
         from evalkit.run.assemble import Assembly
 
         self._assembly = Assembly(setup, plugins)
-        self.agents = frozenset(choice.id for choice in setup.agents if self._assembly.needs_model(choice.id))
-        self._clients = {c.id: _client(c.argument, c.options) for c in setup.agents if c.id in self.agents}
+        self.agents = frozenset(c.id for c in setup.agents if self._assembly.plays_in_thread(c.id))
+        self._clients = {
+            choice.id: _client(choice.argument, choice.options)
+            for choice in setup.agents
+            if choice.id in self.agents and not self._assembly.has_own_program(choice.id)
+        }
+        self._programs: dict[threading.Thread, Any] = {}
         self._limiters = Limiters()
         self._cache = ResponseCache(cache_folder()) if cache else None
         self._pool = pool
@@ -81,7 +89,11 @@ class ModelPlayers:
         return future.result()
 
     def close(self) -> None:
-        """Give up all waiting; threads that hang in a provider end with the process."""
+        """Give up all waiting; programs are ended, threads that hang in a provider end with the process."""
+        for agent in list(self._programs.values()):
+            agent.stop()
+        for thread in list(self._programs):
+            thread.join(STOP_S)
         self._limiters.close()
         for future in self._executions.values():
             future.cancel()
@@ -89,17 +101,22 @@ class ModelPlayers:
     def _play(self, job: EpisodeJob) -> None:
         sink = _InboxSink(self._pool, job.number)
         try:
-            session = self._session(job.key.agent, sink)
-            agent: Any = self._assembly.agent(job.key.agent)
-            agent.connect(session, job.key)
+            agent = self._assembly.agent(job.key.agent)
             rules = self._rules(job.key.agent)
-            end = play(job.key, job.task, job.seed, self._assembly.environment(), agent, rules, sink)
-            if agent.fatal:
-                self.fatal = end.detail
+            if job.key.agent in self._clients:
+                agent.connect(self._session(job.key.agent, sink), job.key)
+                end = self._assembly.play(job, agent, rules, sink)
+                if agent.fatal:
+                    self.fatal = end.detail
+            else:
+                self._programs[threading.current_thread()] = agent
+                end = self._assembly.play(job, agent, rules, sink)
         except Exception as error:  # noqa: BLE001 - reported by the runner, which stops the run
             self._pool.inject(Failed(job.number, None, f"{type(error).__name__}: {error}"))
         else:
             self._pool.inject(Ended(job.number, end))
+        finally:
+            self._programs.pop(threading.current_thread(), None)
 
     def _session(self, agent_id: str, sink: _InboxSink) -> ModelSession:
         from evalkit.models import ModelSession, RetryPolicy

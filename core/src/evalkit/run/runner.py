@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES, EndReason, PluginError
 from evalkit.plugins import Plugins
-from evalkit.run.assemble import needs_models
+from evalkit.run.assemble import needs_threads
 from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool, Message
 from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
 from evalkit.store.logs import counted, read_log
@@ -122,8 +122,8 @@ class Runner:
     def _divided(
         self, jobs: Iterable[EpisodeJob], pool: JobPool
     ) -> tuple[Iterator[EpisodeJob], Iterator[EpisodeJob]]:
-        """The jobs of offline agents and those of models; only where there are models are they listed."""
-        if not needs_models(self._plugins, self._setup):
+        """The jobs of offline agents and those of others; only where there are others are they listed."""
+        if not needs_threads(self._plugins, self._setup):
             return iter(jobs), iter(())
         from evalkit.run.players import ModelPlayers
 

@@ -134,14 +134,10 @@ class Player:
 
     def play(self, job: EpisodeJob, sink: Any) -> Any:
         """Play one episode into a sink and return its `End`."""
-        from evalkit.episode import play
-
         agent = self.assembly.agent(job.key.agent)
         if hasattr(agent, "use_task"):
             agent.use_task(job.task.id)
-        environment = self.assembly.environment()
-        rules = self.assembly.rules(job.key.agent)
-        return play(job.key, job.task, job.seed, environment, agent, rules, sink)
+        return self.assembly.play(job, agent, self.assembly.rules(job.key.agent), sink)
 
     def execute(self, job: ExecuteJob) -> Execution | str:
         """Put a design before an executor; what the executor raises comes back as text."""

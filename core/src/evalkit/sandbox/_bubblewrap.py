@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from evalkit.errors import SandboxError
@@ -32,7 +33,7 @@ mount -n -t tmpfs -o "$options" evalkit-sandbox "$stage"
 mkdir -m 777 "$stage/work" "$stage/tmp" "$stage/shm"
 number=0
 while [ "$1" != -- ]; do
-  mkdir "$stage/$number"
+  if [ -d "$1" ]; then mkdir "$stage/$number"; else : > "$stage/$number"; fi
   mount -n --rbind "$1" "$stage/$number"
   number=$((number + 1))
   shift
@@ -46,17 +47,36 @@ closed to others; so both are done before it starts, in mounts that only this pr
 _DEAF = "trap '' INT; exec \"$@\""
 """Python listens to SIGINT unless it is ignored from the start; a script could end its supervisor by it."""
 
+_FIRST = '"$@"; exit $?'
+"""A shell as first process of a namespace: it takes up orphans; when its program ends, everything does."""
+
 _STAGES = ("/dev/shm", "/var/tmp", "/mnt")
 
 _SYSTEM_LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
 """All that is shown of /etc: where the loader finds libraries."""
 
+_NETWORK_FILES = (
+    *("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf"),
+    *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/ca-trust"),
+    *("/etc/pki/tls/certs", "/etc/crypto-policies"),
+)
+"""What names and certificates are looked up in, for programs with network."""
+
 _ISOLATION = (
     *("--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"),
-    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file or folder of the host and where it is seen inside."""
+
+    source: Path
+    inside: str
+    writable: bool = False
 
 
 def command(
@@ -68,17 +88,11 @@ def command(
     `seccomp`: a descriptor from which the filter is read. SandboxError if there is no place for the tmpfs.
     """
     stage = _stage(shown)
-    closed = [folder for folder in shown if uid is not None and closed_to_others(folder)]
     options = f"size={limits.disk_bytes},nr_inodes={limits.disk_files},mode=0755"
-    binds: list[str] = []
-    for folder in shown:
-        source = f"{stage}/{closed.index(folder)}" if folder in closed else str(folder)
-        binds += ["--ro-bind", source, str(folder)]
+    start, binds = _staged(stage, options, [Mount(folder, str(folder)) for folder in shown], uid)
     return [
-        *_own_mounts(uid),
-        *(_tool("sh"), "-c", _STAGE, "sh", stage, options, *map(str, closed), "--"),
-        *without_privileges(uid),
-        *(_tool("bwrap"), *_ISOLATION, *_system()),
+        *start,
+        *(_tool("bwrap"), *_ISOLATION, "--unshare-net", *_system()),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--bind", f"{stage}/shm", "/dev/shm", "--remount-ro", "/dev"),
         *("--bind", f"{stage}/tmp", "/tmp", "--bind", f"{stage}/work", WORKSPACE),
@@ -89,6 +103,50 @@ def command(
         # ends only after everything inside has.
         *("--as-pid-1", "--", "/bin/sh", "-c", _DEAF, "sh", *payload),
     ]
+
+
+def guest_command(
+    mounts: Sequence[Mount], uid: int | None, seccomp: int, search: str, payload: Sequence[str]
+) -> list[str]:
+    """argv that runs a program with network in folders of the host, and shows it nothing else of it.
+
+    `mounts` have to hold `WORKSPACE`, /tmp and /dev/shm, writable, before those below them. `search`: the
+    program's PATH. `uid`, `seccomp` and errors as in `command`.
+    """
+    stage = _stage([mount.source for mount in mounts])
+    closed = [mount for mount in mounts if not mount.writable]
+    start, binds = _staged(stage, _EMPTY_STAGE, closed, uid)
+    writable: list[str] = []
+    for mount in mounts:
+        writable += ["--bind", str(mount.source), mount.inside] if mount.writable else []
+    network = [word for file in _NETWORK_FILES for word in ("--ro-bind-try", file, file)]
+    return [
+        *start,
+        *(_tool("bwrap"), *_ISOLATION, *_system(), *network),
+        *("--proc", "/proc", "--dev", "/dev", *writable, "--remount-ro", "/dev"),
+        *binds,
+        *("--remount-ro", "/", "--chdir", WORKSPACE, "--setenv", "PATH", search),
+        *("--seccomp", str(seccomp), "--as-pid-1", "--", "/bin/sh", "-c", _FIRST, "sh", *payload),
+    ]
+
+
+_EMPTY_STAGE = "size=1m,nr_inodes=1k,mode=0755"
+"""Options of a tmpfs that only holds places to mount on."""
+
+
+def _staged(
+    stage: str, options: str, mounts: Sequence[Mount], uid: int | None
+) -> tuple[list[str], list[str]]:
+    """argv up to bwrap, and its arguments for read-only mounts: those that `uid` can't reach are taken from
+    the stage, where they are put while that is still possible."""
+    closed = [mount.source for mount in mounts if uid is not None and closed_to_others(mount.source)]
+    binds: list[str] = []
+    for mount in mounts:
+        staged = mount.source in closed
+        source = f"{stage}/{closed.index(mount.source)}" if staged else str(mount.source)
+        binds += ["--ro-bind", source, mount.inside]
+    shell = (_tool("sh"), "-c", _STAGE, "sh", stage, options, *map(str, closed), "--")
+    return [*_own_mounts(uid), *shell, *without_privileges(uid)], binds
 
 
 def _stage(shown: Sequence[Path]) -> str:

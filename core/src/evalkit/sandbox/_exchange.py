@@ -73,7 +73,7 @@ def converse(
         talk = _Talk(process, control, job, limits, selector, transcript)
         while talk.open():
             talk.exchange(_LOOK_EVERY_S)
-            if _has_ended(process.pid):
+            if has_ended(process.pid):
                 break
             now = time.monotonic()
             if not transcript.fired and now > deadline:
@@ -91,7 +91,7 @@ def converse(
     return transcript
 
 
-def _has_ended(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a child process has ended; its id stays taken, so that nothing else can be killed by it."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 

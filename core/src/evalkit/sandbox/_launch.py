@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO
@@ -20,7 +20,7 @@ from evalkit.sandbox._probe import filter_descriptor
 from evalkit.sandbox._uids import first_uid, own_uid
 
 _SIGKILL = 9  # `signal` lacks the name on Windows, where this module is importable
-_END_AGAIN_S = 0.05
+END_AGAIN_S = 0.05
 _OPEN_FOLDER = "/tmp"
 """Every user may pass through it, which can't be said of $TMPDIR."""
 
@@ -60,11 +60,11 @@ def _full(job: Job, uid: int | None) -> Iterator[Running]:
                 # The namespace's first process takes all others along, and bwrap ends when they are gone.
                 # Bwrap itself is left alone: killed at a bad moment it would leave that process behind.
                 for first_inside in children(process.pid):
-                    _kill(first_inside)
+                    kill(first_inside)
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(_END_AGAIN_S)
+                    process.wait(END_AGAIN_S)
 
-        with _closing(process, end):
+        with closing(process, end):
             yield process, readable.fileno(), end
 
 
@@ -72,7 +72,7 @@ def _full(job: Job, uid: int | None) -> Iterator[Running]:
 def _weaker(level: Level, job: Job, uid: int | None) -> Iterator[Running]:
     if uid is not None:
         _refuse_closed(job)
-        _end_user(uid)  # what an evalkit that was killed may have left
+        end_user(uid)  # what an evalkit that was killed may have left
     dropped = [] if uid is None else _bubblewrap.without_privileges(uid)
     with _workspace(uid, dropped) as folder, _control_pipe() as (readable, writable):
         payload = _supervise(job, writable, "among others" if uid is None else "alone")
@@ -82,12 +82,12 @@ def _weaker(level: Level, job: Job, uid: int | None) -> Iterator[Running]:
 
         def end() -> None:
             if process.returncode is None:
-                _kill(-process.pid)
+                kill(-process.pid)
                 process.wait()
             if uid is not None:
-                _end_user(uid)
+                end_user(uid)
 
-        with _closing(process, end):
+        with closing(process, end):
             yield process, readable.fileno(), end
 
 
@@ -117,7 +117,8 @@ def _start(
 
 
 @contextmanager
-def _closing(process: subprocess.Popen[bytes], end: Callable[[], None]) -> Iterator[None]:
+def closing(process: subprocess.Popen[bytes], end: Callable[[], None]) -> Iterator[None]:
+    """Afterwards the process and all it started are ended, and its pipes closed."""
     try:
         yield
     finally:
@@ -146,11 +147,19 @@ def _workspace(uid: int | None, dropped: list[str]) -> Iterator[Path]:
                 os.chown(path, uid, uid)
         yield folder
     finally:
-        # rm manages trees that are deeper than Python can recurse, and never follows a symbolic link.
-        remove = 'rm -rf "$1" || { chmod -R u+rwX "$1"; rm -rf "$1"; }'
-        _quietly([*dropped, "/bin/sh", "-c", remove, "sh", str(folder)])
-        if folder.exists():
-            raise SandboxError(f"the workspace {folder} of a script can't be removed; remove it")
+        remove_tree(folder, dropped)
+
+
+def remove_tree(folder: Path, dropped: Sequence[str] = ()) -> None:
+    """Remove a folder in which untrusted code has worked; `dropped` is argv that gives up privileges.
+
+    SandboxError if something of it can't be removed.
+    """
+    # rm manages trees that are deeper than Python can recurse, and never follows a symbolic link.
+    remove = 'rm -rf "$1" || { chmod -R u+rwX "$1"; rm -rf "$1"; }'
+    _quietly([*dropped, "/bin/sh", "-c", remove, "sh", str(folder)])
+    if folder.exists():
+        raise SandboxError(f"the workspace {folder} can't be removed; remove it")
 
 
 def _refuse_closed(job: Job) -> None:
@@ -162,7 +171,7 @@ def _refuse_closed(job: Job) -> None:
             )
 
 
-def _end_user(uid: int) -> None:
+def end_user(uid: int) -> None:
     """End every process of a user id at once; the shell that does it is spared by the kernel."""
     _quietly([*_bubblewrap.without_privileges(uid), "/bin/sh", "-c", "kill -9 -1"])
 
@@ -172,7 +181,7 @@ def _quietly(argv: list[str]) -> None:
     subprocess.run(argv, stdin=null, stdout=null, stderr=null, env={"PATH": SYSTEM_PATH}, check=False)
 
 
-def _kill(pid: int) -> None:
+def kill(pid: int) -> None:
     """End a process, or a group given as a negative number; nothing happens if it is gone."""
     try:
         os.kill(pid, _SIGKILL)

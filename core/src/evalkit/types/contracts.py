@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from evalkit.types.action import Reply, Stop, Tool, ToolCall
 from evalkit.types.candidate import Candidate, Execution, Verdict, Violation
 from evalkit.types.observation import Observation, StepContext, StepResult
 from evalkit.types.record import Episode, Score
 from evalkit.types.task import Task
+from evalkit.types.workspace import Brief, Delivery
+
+if TYPE_CHECKING:
+    from evalkit.episode import Sink
 
 Settings = Mapping[str, Any]
 
@@ -46,6 +51,27 @@ class Environment(Protocol):
     @classmethod
     def from_state(cls, task: Task, state: Mapping[str, Any], settings: Settings) -> Self:
         """An environment that goes on from a `state()`."""
+        ...
+
+
+class WorkspaceEnvironment(Protocol):
+    """An episode that is played in a folder (`EnvironmentSpec.mode="workspace"`).
+
+    The same task and seed prepare the same folder; the same files give the same candidate.
+    """
+
+    def __init__(self, settings: Settings) -> None: ...
+
+    def prepare(self, folder: Path, task: Task, seed: int) -> Brief:
+        """Fill an empty folder with what the agent gets (nothing hidden), and say what is asked of it."""
+        ...
+
+    def collect(self, folder: Path) -> StepResult:
+        """Read a candidate from what was handed in.
+
+        The folder holds the brief's deliverables and nothing else, as regular files of bounded size, but
+        their content may be anything. What can't be read is violations; never raises.
+        """
         ...
 
 
@@ -104,4 +130,27 @@ class Agent(Protocol):
 
     def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
         """Answer an observation."""
+        ...
+
+
+class WorkspaceAgent(Protocol):
+    """A player that works in a folder.
+
+    `limits` are budgets of an episode, by counter; those of the suite go before them.
+    """
+
+    limits: Mapping[str, float]
+
+    def __init__(self, argument: str, settings: Settings) -> None: ...
+
+    def work(self, folder: Path, brief: Brief, ctx: StepContext, record: Sink) -> Delivery | None:
+        """Do what the brief asks, within `ctx.budget_left`; events and blobs go to `record`.
+
+        None means that the deliverables are in the folder. What is raised ends the episode after the
+        deliverables were taken; an attribute `end_reason` (an `EndReason`) says why, `agent_error` otherwise.
+        """
+        ...
+
+    def spent(self) -> Mapping[str, float]:
+        """What was used up so far, by counter."""
         ...

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from evalkit import Observation, Reply, StepContext, Stop, Tool, ToolCall
+from evalkit import Brief, Observation, Reply, StepContext, Stop, Tool, ToolCall
 
 
 class _Builder:
@@ -63,6 +65,26 @@ class RandomAgent(_Builder):
             yield ToolCall("submit")
             for _ in range(count):
                 yield ToolCall("remove", {"index": 0})
+
+
+class WriterAgent:
+    """The tower's boxes, written into a workspace."""
+
+    limits: Mapping[str, float] = {}
+
+    def __init__(self, argument: str, settings: Mapping[str, Any]) -> None:
+        self._settings = settings
+
+    def work(self, folder: Path, brief: Brief, ctx: StepContext, record: Any) -> None:
+        """Write `stack.json`."""
+        calls = TowerAgent("", self._settings).build(brief.data["task"], 1)
+        places = [call.arguments for call in calls if call.name == "place"]
+        boxes = [[p["x"], p["width"], p["height"]] for p in places]
+        (folder / "stack.json").write_text(json.dumps({"boxes": boxes}))
+
+    def spent(self) -> Mapping[str, float]:
+        """Nothing."""
+        return {}
 
 
 def place(x: float, width: float, height: float) -> ToolCall:

@@ -96,8 +96,12 @@ def evalkit_suites() -> Path:
 
 @hookimpl
 def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
-    """The building site."""
-    if benchmark != BENCHMARK or variant != "default":
+    """The building site, or a folder."""
+    if benchmark != BENCHMARK:
+        return None
+    if variant == "workspace":
+        return EnvironmentSpec(target="evalkit_blocks.workspace:BlocksWorkspace", mode="workspace")
+    if variant != "default":
         return None
     return EnvironmentSpec(target="evalkit_blocks.environment:BlocksEnvironment")
 
@@ -158,6 +162,12 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             name="random",
             target="evalkit_blocks.agents:RandomAgent",
             summary="boxes in a random walk",
+            benchmarks=(BENCHMARK,),
+        ),
+        AgentSpec(
+            name="writer",
+            target="evalkit_blocks.agents:WriterAgent",
+            summary="the tower, as a file",
             benchmarks=(BENCHMARK,),
         ),
     ]

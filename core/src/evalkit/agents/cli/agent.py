@@ -1,0 +1,240 @@
+"""`cli:TEMPLATE[@MODEL]`: a coding agent's own program plays in a workspace, shut in as well as can be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalkit.agents.cli.process import Budget, Follower, LimitReached, ProgramFailed
+from evalkit.agents.cli.program import extra, find_program, version_of
+from evalkit.agents.cli.stream import Meter
+from evalkit.agents.cli.template import load_template
+from evalkit.agents.cli.transcript import Transcript
+from evalkit.errors import EndReason, SandboxError, UnknownNameError, UsageError
+from evalkit.sandbox import Level, probe
+from evalkit.sandbox._guest import Guest, guest_place, launched_guest
+from evalkit.sandbox._probe import require
+
+if TYPE_CHECKING:
+    from evalkit.episode import Sink
+    from evalkit.types import Brief, Delivery, StepContext
+
+#: How well a program can be shut in, the strongest first.
+ISOLATIONS = {"full": Level.FULL, "uid": Level.UID, "none": Level.NONE}
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+FIXED = {
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "TERM": "dumb",
+    "SHELL": "/bin/sh",
+}
+
+
+class CliAgent:
+    """One episode of a coding agent."""
+
+    def __init__(self, argument: str, settings: Mapping[str, Any]) -> None:
+        """`argument`: `TEMPLATE` or `TEMPLATE@MODEL`. UsageError if there is no such template or program."""
+        name, _, model = argument.partition("@")
+        if not name:
+            raise UsageError(
+                "agent 'cli' needs a template: cli:claude, cli:codex, cli:gemini or cli:FILE.toml"
+            )
+        self._name = name
+        self._template = load_template(name)
+        self._program = find_program(str(self._template.argv[0]))
+        self._extra = extra(self._template.shown)
+        self._values = {"model": model} if model else {}
+        self._level = Level.NONE
+        self._meter = Meter(self._template)
+        self._over: dict[str, float] = {}
+        self._stopped = threading.Event()
+        self.limits: Mapping[str, float] = self._template.limits.model_dump()
+
+    def use_options(self, options: Sequence[str]) -> None:
+        """Take the `-M key=value`; UsageError for a wrong one, missing credentials, impossible isolation."""
+        given = dict(_option(text) for text in options)
+        isolation = given.pop("isolation", "")
+        known = self._template.options()
+        for name in [*given, *self._values]:
+            if name not in known:
+                raise UnknownNameError(f"option of cli:{self._name}", name, [*known, "isolation"])
+        self._values |= given
+        self._command("{prompt}")
+        self._require_credentials()
+        self._level = _level(isolation)
+
+    def describe(self) -> dict[str, Any]:
+        """What a manifest keeps: program, version, command line, names of variables, isolation, limits."""
+        found: dict[str, Any] = {
+            "executable": str(self._program.executable),
+            "version": self._version(),
+            "argv": self._command("{prompt}"),
+            "variables": sorted(self._variables()),
+            "isolation": self._level.label,
+            "limits": dict(self.limits),
+        }
+        if self._level < Level.FULL:
+            found["reasons"] = list(probe().reasons) or ["asked for with -M isolation"]
+        return found
+
+    def work(self, folder: Path, brief: Brief, ctx: StepContext, record: Sink) -> Delivery | None:
+        """Start the program and follow it to its end.
+
+        LimitReached if a budget ended it; ProgramFailed if it failed.
+        """
+        root = folder.parent
+        prompt = self._furnish(root, brief)
+        variables = self._variables()
+        places = {name: guest_place(self._level, root, name) for name in ("home", "tmp")}
+        guest = Guest(
+            argv=self._command(brief.text, root),
+            root=root,
+            variables={**FIXED, "HOME": places["home"], "TMPDIR": places["tmp"], **variables},
+            shown=(*self._program.shown, *self._extra, *brief.shown),
+            search=self._program.search,
+            stdin=prompt if self._template.prompt == "stdin" else None,
+            file_bytes=int(ctx.budget_left["disk_bytes"]),
+            processes=int(ctx.budget_left["processes"]),
+        )
+        self._record_start(record, root, variables)
+        transcript = Transcript(record, self._secrets(variables), self._meter.counters)
+        with launched_guest(self._level, guest) as running:
+            budget = Budget(ctx.budget_left, root)
+            reached = Follower(running, budget, self._meter, transcript, self._stopped).follow()
+            code = running.process.returncode
+        failure = self._failure(reached, code, transcript.last_words)
+        self._record_exit(record, reached, code)
+        if failure is not None:
+            raise failure
+        return None
+
+    def spent(self) -> Mapping[str, float]:
+        """Turns, tokens and US dollars as the program reported them; what else was over its limit."""
+        return {**self._meter.counters(), **self._over}
+
+    def stop(self) -> None:
+        """End the program soon; may be called from any thread."""
+        self._stopped.set()
+
+    # What the program gets
+
+    def _command(self, prompt: str, root: Path | None = None) -> list[str]:
+        """argv; without `root`, placeholders stand for paths of the episode."""
+        places = {"workspace": "{workspace}", "prompt_file": "{prompt_file}"}
+        if root is not None:
+            places["workspace"] = guest_place(self._level, root, "work")
+            places["prompt_file"] = f"{guest_place(self._level, root, 'home')}/prompt.md"
+        _, *arguments = self._template.command({**self._values, **places, "prompt": prompt})
+        return [str(self._program.executable), *arguments]
+
+    def _variables(self) -> dict[str, str]:
+        """Variables that are passed on or set, without those that every program gets."""
+        template = self._template
+        proxies = [name for upper in PROXIES for name in (upper, upper.lower())]
+        names = [*proxies, *template.variables, *template.credentials.variables]
+        return {n: os.environ[n] for n in names if os.environ.get(n)} | dict(template.environment)
+
+    def _secrets(self, variables: Mapping[str, str]) -> dict[str, str]:
+        return {n: variables[n] for n in self._template.credentials.variables if n in variables}
+
+    def _credential_files(self) -> list[Path]:
+        return [path for text in self._template.credentials.files if (path := _in_home(text)).is_file()]
+
+    def _require_credentials(self) -> None:
+        wanted = self._template.credentials
+        if not (wanted.variables or wanted.files) or self._credential_files():
+            return
+        if not any(os.environ.get(name) for name in wanted.variables):
+            ways = [f"set {' or '.join(wanted.variables)}"] if wanted.variables else []
+            ways += [f"log in with it ({' or '.join(wanted.files)})"] if wanted.files else []
+            raise UsageError(f"cli:{self._name} has no credentials; {', or '.join(ways)}")
+
+    def _furnish(self, root: Path, brief: Brief) -> Path:
+        """A home folder with the prompt and copies of the credentials; returns the prompt's file."""
+        home = root / "home"
+        home.mkdir()
+        for source in self._credential_files():
+            target = home / source.relative_to(Path.home())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+            target.chmod(0o600)
+        prompt = home / "prompt.md"
+        prompt.write_text(brief.text, encoding="utf-8", errors="backslashreplace")
+        return prompt
+
+    # What goes into the record
+
+    def _version(self) -> str:
+        return version_of(self._program.executable, tuple(self._template.version))
+
+    def _record_start(self, record: Sink, root: Path, variables: Mapping[str, str]) -> None:
+        fields = {
+            "phase": "start",
+            "argv": self._command("{prompt}", root),
+            "version": self._version(),
+            "variables": sorted(variables),
+            "isolation": self._level.label,
+        }
+        record.event("agent_process", fields)
+        record.flush()
+
+    def _record_exit(self, record: Sink, reached: LimitReached | None, code: int) -> None:
+        fields: dict[str, Any] = {"phase": "exit", "code": code, "usage": self._meter.counters()}
+        if reached is not None:
+            fields |= {"reason": "limit", "limit": reached.name}
+        else:
+            fields["reason"] = "stopped" if self._stopped.is_set() else "exited"
+        record.event("agent_process", fields)
+
+    def _failure(self, reached: LimitReached | None, code: int, last_words: str) -> Exception | None:
+        if reached is not None:
+            counted = {*self._meter.counters(), "seconds"}
+            self._over = {} if reached.name in counted else {reached.name: reached.observed}
+            return reached
+        if self._stopped.is_set():
+            return ProgramFailed(EndReason.MODEL_ERROR, "ended because the run ends")
+        if self._meter.failure is not None:
+            return ProgramFailed(EndReason.MODEL_ERROR, f"{self._name} reported: {self._meter.failure}")
+        if code:
+            # Without a single turn it never came to work: a bad key, no network, a broken installation.
+            reason = EndReason.AGENT_ERROR if self._meter.turns else EndReason.MODEL_ERROR
+            how = f"exit code {code}" if code > 0 else f"signal {-code}"
+            return ProgramFailed(reason, f"{self._name} ended with {how}: {last_words or 'no message'}")
+        return None
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, given, value = text.partition("=")
+    if not (name and given and value):
+        raise UsageError(f"-M takes KEY=VALUE, not {text!r}")
+    return name, value
+
+
+def _in_home(text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.is_relative_to(Path.home()):
+        raise UsageError(f"the credentials file {text} has to be below the home folder; write it as ~/…")
+    return path
+
+
+def _level(isolation: str) -> Level:
+    """The level asked for, or the strongest that works here; UsageError if it can't be had."""
+    if not isolation:
+        level = probe().level
+        return level if level in ISOLATIONS.values() else Level.NONE
+    if isolation not in ISOLATIONS:
+        raise UnknownNameError("isolation", isolation, ISOLATIONS)
+    level = ISOLATIONS[isolation]
+    if level != Level.NONE:
+        try:
+            require(level)
+        except SandboxError as error:
+            raise UsageError(str(error)) from error
+    return level
