@@ -80,6 +80,25 @@ def test_refused_failed_and_repaired(tmp_path: Path) -> None:
     assert row == [f"chat:{model}", 6, 0, 20, 10, 4, "unknown"]
 
 
+def test_a_replay_of_what_a_model_played_is_equal(tmp_path: Path) -> None:
+    replies = ["no", {"text": format_reply(load_references()[NAMES[0]], ""), "usage": {"input": 9}}]
+    evalkit(tmp_path, "run", "polybridge.smoke", "-m", script(tmp_path, {"*": replies}), *select(NAMES[0]))
+    replayed = json.loads(evalkit(tmp_path, "replay", "--json").stdout)
+    assert replayed["equal"], replayed["differences"]
+    assert replayed["calls"] == 2
+
+
+def test_arguments_that_could_not_be_read_are_replayed(tmp_path: Path) -> None:
+    unreadable = {"tool_calls": [{"name": "propose", "arguments": '{"text": '}]}
+    wrong = {"tool_calls": [{"name": "propose", "arguments": {"words": 1}}]}
+    model = script(tmp_path, {"*": [unreadable, wrong, {"tool_calls": [{"name": "build"}]}]})
+    arguments = ("--agent", f"tools:{model}", *select(NAMES[0]))
+    evalkit(tmp_path, "run", "polybridge.smoke", *arguments)
+    replayed = json.loads(evalkit(tmp_path, "replay", "--json").stdout)
+    assert replayed["equal"], replayed["differences"]
+    assert replayed["calls"] == 3
+
+
 def test_a_model_sees_prompt_context_save_and_pictures(tmp_path: Path) -> None:
     evalkit(tmp_path, "run", "polybridge.smoke", "-m", script(tmp_path, {"*": ["no"] * 3}), *select(NAMES[0]))
     (events,) = logs(tmp_path).values()
@@ -113,9 +132,14 @@ def test_a_budget_of_the_run_stops_it(tmp_path: Path) -> None:
     arguments = ("run", "polybridge.smoke", "-m", model, "--max-connections", "1", "--total-calls", "6")
     done = evalkit(tmp_path, *arguments, code=6)
     assert "calls: limit 6, observed 6" in done.stderr
-    again = evalkit(tmp_path, "resume", "latest")
+    spent = evalkit(tmp_path, "resume", "latest", code=2)
+    assert "raise it with --total-calls" in spent.stderr
+    again = evalkit(tmp_path, "resume", "latest", "--total-calls", "18")
     assert "6 episodes" in again.stdout
     assert len(logs(tmp_path)) == 6
+    (run,) = (tmp_path / "runs").iterdir()
+    manifest = json.loads((run / "run.json").read_text())
+    assert (manifest["totals"], manifest["order_dependent"]) == ({"calls": 6}, True)
 
 
 def test_models_and_heuristics_side_by_side(tmp_path: Path) -> None:
@@ -133,6 +157,7 @@ def test_models_and_heuristics_side_by_side(tmp_path: Path) -> None:
         (("-M", "temperature=0"), "no model plays"),
         (("-m", "scripted:script.json", "-M", "temprature=0"), "did you mean temperature"),
         (("-m", "scripted:script.json", "--max-time", "soon"), "--max-time"),
+        (("-m", "scripted:script.json", "--max-cost", "1"), "no prices are known"),
     ],
 )
 def test_mistakes_are_found_before_the_first_episode(

@@ -104,7 +104,19 @@ def result(state: str = "s", **data: object) -> dict:
         (episode(ACTION, result()), episode(ACTION, result(), ACTION, result()), 0.0, (2, "next event")),
         (episode(ACTION, result(), ACTION, result()), episode(ACTION, result()), 0.0, (2, "next event")),
         (episode(ACTION, result()), episode(ACTION, result(), reason="limit"), 0.0, (1, "end")),
-        (episode(ACTION, result(), calls=1), episode(ACTION, result(), calls=2), 0.0, (1, "end")),
+        (episode(ACTION, result(), calls=1), episode(ACTION, result(), calls=2), 0.0, (1, "counter calls")),
+        (
+            episode(ACTION, result(), calls=1, tokens=9, llm_calls=1),
+            episode(ACTION, result(), calls=1),
+            0.0,
+            None,
+        ),
+        (
+            episode(ACTION, result(), **{"meter:checks": 1}),
+            episode(ACTION, result()),
+            0.0,
+            (1, "counter meter:checks"),
+        ),
     ],
 )
 def test_the_first_difference(old, new, tolerance, expected):
@@ -118,10 +130,20 @@ def test_other_keys_are_told_beside_a_state():
     assert found.text() == "a/t/c/1: call 1: state hash: a → b (also data.x)"
 
 
-def test_a_limit_of_time_is_not_replayed():
+@pytest.mark.parametrize("name", ["seconds", "tokens", "cost", "llm_calls"])
+def test_limits_of_time_and_of_what_the_agent_spends_are_not_replayed(name):
     old = episode(ACTION, result(), reason="limit")
-    old.end["detail"] = "seconds: limit 3"
+    old.end["detail"] = f"{name}: limit 3, observed 4"
     assert first_difference(old, episode(ACTION, result(), reason="agent_stopped"), 0.0) is None
+
+
+@pytest.mark.parametrize("name", ["calls", "tool_calls", "meter:checks"])
+def test_limits_of_what_the_walk_counts_are_replayed(name):
+    old = episode(ACTION, result(), reason="limit")
+    old.end["detail"] = f"{name}: limit 3, observed 3"
+    found = first_difference(old, episode(ACTION, result(), reason="agent_stopped"), 0.0)
+    assert found is not None
+    assert found.what == "end"
 
 
 def test_polybridge_replays_to_the_same_hashes(hazard):

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import UsageError
-from evalkit.types import Observation, Reply, StepContext, Stop, Tool, ToolCall
+from evalkit.types import Episode, EpisodeKey, Event, Observation, Reply, StepContext, Stop, Tool, ToolCall
+
+if TYPE_CHECKING:
+    from evalkit.store.reader import RunReader
 
 
 class ReplayAgent:
@@ -50,11 +53,26 @@ class ReplayAgent:
         return self._replies[self._next - 1]
 
 
-def recorded_replies(reader: Any, key: Any) -> list[Reply]:
+def recorded_replies(reader: RunReader, key: EpisodeKey) -> list[Reply]:
     """The replies of a recorded episode, calls of one turn together."""
-    turns: dict[int, list[ToolCall]] = {}
+    replies: dict[int, list[ToolCall]] = {}
     episode = reader.episode(key)
-    for event in episode.of("action"):
-        call = ToolCall(event["tool"], episode.load(event["arguments"]))
-        turns.setdefault(event["turn"], []).append(call)
-    return [Reply(tuple(calls)) for _, calls in sorted(turns.items())]
+    for turn in episode.turns():
+        action = turn.action
+        error = _reading_error(action["tool"], turn.result, episode)
+        call = ToolCall(action["tool"], episode.load(action["arguments"]), error)
+        replies.setdefault(action["turn"], []).append(call)
+    return [Reply(tuple(calls)) for _, calls in sorted(replies.items())]
+
+
+def _reading_error(tool: str, result: Event | None, episode: Episode) -> str:
+    """What the walk said of arguments that couldn't be read; what it says of their fields names the tool."""
+    if result is None or result["ok"]:
+        return ""
+    data = {name: episode.load(value) for name, value in result.get("data", {}).items()}
+    message = str(data.get("message", ""))
+    return (
+        ""
+        if data.get("code") != "arguments" or message.startswith((f"{tool}: ", f"{tool} takes"))
+        else message
+    )

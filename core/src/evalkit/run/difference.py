@@ -10,6 +10,7 @@ from evalkit.errors import EndReason
 from evalkit.types import Episode, Event
 
 _COMPARED = ("result", "violation", "execution", "observation")
+_WALKS_COUNTERS = ("calls", "tool_calls", "executions", "errors")
 _SHOWN_KEYS = 5
 
 
@@ -67,8 +68,11 @@ def first_difference(old: Episode, new: Episode, tolerance: float) -> Difference
         return _difference(old, before[shorter].call, "next event", before[shorter].kind, _end_text(new.end))
     if len(after) > shorter:
         return _difference(old, after[shorter].call, "next event", _end_text(old.end), after[shorter].kind)
-    if not _ended_alike(old.end, new.end):
-        calls = before[-1].call if before else 0
+    calls = before[-1].call if before else 0
+    leaf = next(_leaves("", _walks(old.end), _walks(new.end), 0.0), None)
+    if leaf is not None:
+        return _difference(old, calls, f"counter {leaf.path}", leaf.a, leaf.b)
+    if _end_reason(old.end) not in (None, new.end["reason"]):
         return _difference(old, calls, "end", _end_text(old.end), _end_text(new.end))
     return None
 
@@ -129,11 +133,22 @@ def _equal(a: Any, b: Any, tolerance: float) -> bool:
     return bool(a == b)
 
 
-def _ended_alike(old: Event, new: Event) -> bool:
-    """Whether two ends agree; a limit of time isn't replayed, nor are an agent's reasons to stop."""
-    if old["reason"] == EndReason.LIMIT and old.get("detail", "").startswith("seconds"):
-        return True
-    return bool(old["reason"] == new["reason"] and old["counters"] == new["counters"])
+def _end_reason(end: Event) -> str | None:
+    """Why play ended, as far as a replay must repeat it.
+
+    None for a limit of what isn't replayed: time, and what the agent spent outside the walk (tokens, say).
+    """
+    counter = end.get("detail", "").partition(": ")[0]
+    return None if end["reason"] == EndReason.LIMIT and not _is_walks(counter) else str(end["reason"])
+
+
+def _walks(end: Event) -> dict[str, float]:
+    """The counters that the walk keeps itself; an agent's own (model calls, tokens) aren't replayed."""
+    return {name: value for name, value in end["counters"].items() if _is_walks(name)}
+
+
+def _is_walks(counter: str) -> bool:
+    return counter in _WALKS_COUNTERS or counter.startswith("meter:")
 
 
 def _end_text(end: Event) -> str:
