@@ -246,6 +246,32 @@ def test_execution_limit_is_checked_after_every_execution() -> None:
     assert episode.end["detail"] == "executions: limit 1, observed 1"
 
 
+def test_execution_limit_holds_inside_one_reply() -> None:
+    wrong = ("push", {"number": 1})
+    episode = walk(Plays(say(wrong, SUBMIT, SUBMIT, SUBMIT)), executions=1)
+    assert episode.end["detail"] == "executions: limit 1, observed 1"
+    assert len(list(episode.of("execution"))) == 1
+
+
+def test_a_candidate_counts_once_however_many_executors_look_at_it() -> None:
+    episode = walk(Plays(say(("push", {"number": 1})), say(SUBMIT), say(SUBMIT)), executors=(Adds(), Adds()))
+    assert episode.counters["executions"] == 2
+    assert len(list(episode.of("execution"))) == 4
+
+
+def test_environments_hear_the_limits_before_the_reset() -> None:
+    class Listens(Sums):
+        def limits(self, limits: dict[str, float]) -> None:
+            self.heard = limits
+
+        def reset(self, task: Task, seed: int) -> Observation:
+            return Observation(data=self.heard)
+
+    agent = Plays()
+    walk(agent, Listens(), calls=4)
+    assert agent.seen[0].data == {"calls": 4}
+
+
 def test_parallel_calls_run_in_order_and_stop_at_the_end() -> None:
     agent = Plays(say(PUSH, LOOK), say(SUBMIT, PUSH))
     episode = walk(agent)

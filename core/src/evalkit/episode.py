@@ -138,6 +138,9 @@ class _Walk:
 
     def _rounds(self) -> End:
         environment = self.environment
+        told = getattr(environment, "limits", None)
+        if told is not None:
+            self._guard(EndReason.ENVIRONMENT_ERROR, told, dict(self.rules.limits))
         observation = self._guard(EndReason.ENVIRONMENT_ERROR, environment.reset, self.task, self.seed)
         _expect(EndReason.ENVIRONMENT_ERROR, "reset", observation, Observation)
         tools = self._guard(EndReason.ENVIRONMENT_ERROR, environment.tools)
@@ -161,6 +164,8 @@ class _Walk:
         self.counters["calls"] += 1
         seen: list[Observation] = []
         for call in reply.calls:
+            if seen:
+                self._check_limits(between_calls=True)
             seen.append(self._call(call, reply))
             if seen[-1].done:
                 break
@@ -233,6 +238,7 @@ class _Walk:
             )
         if candidate is None or not verdict.valid or not self.rules.executors:
             return verdict, None
+        self.counters["executions"] += 1
         executions = [self._execute(executor, candidate) for executor in self.rules.executors]
         return verdict, executions[0]
 
@@ -244,7 +250,6 @@ class _Walk:
             lambda: loop.executor.execute(self.task, candidate, pictures=self.rules.pictures),
         )
         _expect(EndReason.EXECUTOR_ERROR, "execute", execution, Execution)
-        self.counters["executions"] += 1
         fields = self._guard(
             EndReason.EXECUTOR_ERROR, execution_fields, loop, candidate, execution, self.sink
         )
@@ -267,10 +272,14 @@ class _Walk:
     def _spent(self, name: str) -> float:
         return time.perf_counter() - self.started if name == "seconds" else self.counters[name]
 
-    def _check_limits(self) -> None:
-        """End the episode when a counter that no tool can do without has reached its limit."""
+    def _check_limits(self, *, between_calls: bool = False) -> None:
+        """End the episode when a counter that no tool can do without has reached its limit.
+
+        `executions` counts candidates put to the test, however many executors look at each. Calls of one
+        reply are made under one count of `calls`, and what they exceed of `tool_calls` is refused.
+        """
         for name, limit in self.rules.limits.items():
-            if name.startswith("meter:"):
+            if name.startswith("meter:") or (between_calls and name in ("calls", "tool_calls")):
                 continue
             if name == "tool_calls" and any(tool.past_budget for tool in self.tools.values()):
                 continue

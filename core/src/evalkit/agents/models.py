@@ -47,15 +47,21 @@ class ModelAgent:
     def connect(self, session: ModelSession, key: EpisodeKey) -> None:
         """Take the session that calls go through; the core does this before the episode."""
         self._session, self._key = session, key
+        self._prices = session.client.describe().get("prices")
 
     def start(self, tools: Sequence[Tool], seed: int) -> None:
         """A new conversation."""
         self._messages, self._tools, self._turn = [], tuple(tools), 0
 
     def spent(self) -> Mapping[str, float]:
-        """Model calls, HTTP attempts and tokens since the start."""
+        """Model calls, HTTP attempts and tokens since the start, and their cost where prices are known."""
+        from evalkit.models import Usage, cost
+
         counters = self._session.counters
-        return {**counters, "tokens": counters["input_tokens"] + counters["output_tokens"]}
+        found: dict[str, float] = {**counters, "tokens": counters["input_tokens"] + counters["output_tokens"]}
+        usage = Usage(counters["input_tokens"], counters["output_tokens"], counters["cached_tokens"])
+        dollars = cost(usage, self._prices)
+        return found if dollars is None else {**found, "cost": dollars}
 
     def _complete(self, request: ModelRequest) -> ModelReply:
         from evalkit.models import CallKey, ModelError

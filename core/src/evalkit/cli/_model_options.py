@@ -13,8 +13,11 @@ import click
 from evalkit.errors import UsageError
 
 if TYPE_CHECKING:
+    from evalkit.models import ModelOptions
     from evalkit.plugins import Plugins
     from evalkit.registry import Suite
+
+DOLLARS = click.FloatRange(0, min_open=True)
 
 _UNITS_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -31,9 +34,11 @@ _OPTIONS = (
     click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Calls an episode may take."),
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens an episode may use."),
     click.option("--max-time", metavar="T", help="Time an episode may take, e.g. 30m."),
+    click.option("--max-cost", type=DOLLARS, metavar="USD", help="Dollars per episode."),
     click.option("--total-calls", type=click.IntRange(1), metavar="N", help="Calls the run may take."),
     click.option("--total-tokens", type=click.IntRange(1), metavar="N", help="Tokens the run may use."),
     click.option("--total-time", metavar="T", help="Time the run may take."),
+    click.option("--total-cost", type=DOLLARS, metavar="USD", help="Dollars per run."),
 )  # fmt: skip
 
 
@@ -90,8 +95,6 @@ class ModelChoice:
                 program.use_options(self.options)
         asked = [argument for spec, argument in specs if not (spec.offline or spec.own_program)]
         if not asked:
-            if self.options:
-                raise UsageError("-M is for models, and no model plays; name one with -m")
             return
         from evalkit.models import check_model, parse_options
 
@@ -100,6 +103,8 @@ class ModelChoice:
             if not model:
                 raise UsageError("that agent needs a model: -m MODEL")
             check_model(model, options)
+            if "cost" in suite.limits or "cost" in self.totals:
+                _require_prices(model, options)
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,13 +120,17 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
         max_calls: int | None,
         max_tokens: int | None,
         max_time: str | None,
+        max_cost: float | None,
         total_calls: int | None,
         total_tokens: int | None,
         total_time: str | None,
+        total_cost: float | None,
         **others: Any,
     ) -> Any:
-        limits = _given(calls=max_calls, tokens=max_tokens, seconds=_seconds("--max-time", max_time))
-        totals = _given(calls=total_calls, tokens=total_tokens, seconds=_seconds("--total-time", total_time))
+        limits = _given(
+            calls=max_calls, tokens=max_tokens, cost=max_cost, seconds=_seconds("--max-time", max_time)
+        )
+        totals = total_budgets(total_calls, total_tokens, total_time, total_cost)
         choice = ModelChoice(models, model_options, max_connections, cache, limits, totals)
         return function(choice=choice, **others)
 
@@ -130,18 +139,41 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return bundled
 
 
+def _require_prices(model: str, options: ModelOptions) -> None:
+    """A budget in dollars is only kept where prices are known."""
+    from evalkit.models import open_model
+
+    client = open_model(model, options)
+    try:
+        if client.describe().get("prices") is None:
+            raise UsageError(
+                f"no prices are known for {model}, so a budget of cost can't be kept; use tokens"
+            )
+    finally:
+        client.close()
+
+
 def _fitting_kind(plugins: Plugins, suite: Suite) -> str:
-    """`chat` where a whole answer is one text, `tools` elsewhere."""
+    """`chat` where a whole answer is one text, `tools` elsewhere; UsageError for a workspace."""
     from evalkit.agents.models import answer_tool
     from evalkit.plugins import resolve
 
     spec = plugins.environment(suite.benchmark, suite.variant)
+    if spec.mode == "workspace":
+        raise UsageError(f"{suite.name} is for coding agents: --agent cli:claude -m MODEL, say")
     environment = resolve(spec.target, plugins.origin(spec).plugin)(dict(suite.settings))
     try:
         answer_tool(environment.tools())
     except UsageError:
         return "tools"
     return "chat"
+
+
+def total_budgets(
+    calls: int | None, tokens: int | None, time: str | None, cost: float | None
+) -> dict[str, float]:
+    """The budgets of a run that were given, by counter."""
+    return _given(calls=calls, tokens=tokens, cost=cost, seconds=_seconds("--total-time", time))
 
 
 def _given(**values: float | None) -> dict[str, float]:
@@ -156,5 +188,3 @@ def _seconds(option: str, text: str | None) -> float | None:
     if found is None or float(found[1]) <= 0:
         raise UsageError(f"{option} {text}: write it as 90s, 30m or 2h")
     return float(found[1]) * _UNITS_S[found[2]]
-    if spec.mode == "workspace":
-        raise UsageError(f"{suite.name} is for coding agents: --agent cli:claude -m MODEL, say")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalkit.cli._checks import Checks, say_problems
 from evalkit.errors import ExitCode, worst_exit_code
@@ -44,9 +44,14 @@ class PlayOptions:
     cache: bool = False
     totals: Mapping[str, float] = field(default_factory=dict)
 
-    def job_limits(self) -> dict[str, float]:
-        """The limits of a job as the manifest keeps them."""
-        return {"timeout_s": self.timeout_s, "memory_mib": self.memory_mib}
+    def as_recorded(self) -> dict[str, Any]:
+        """What a manifest keeps and `resume` goes on with: limits of jobs, budgets, connections."""
+        return {
+            "job_limits": {"timeout_s": self.timeout_s, "memory_mib": self.memory_mib},
+            "totals": dict(self.totals),
+            "connections": self.connections,
+            "cache": self.cache,
+        }
 
 
 def default_format() -> str:
@@ -78,6 +83,8 @@ def play_and_score(
             failed, interrupted = len(gathered.failed), gathered.interrupted
     finally:
         writer.close()
+    if outcome.finished >= len(keys):
+        outcome.exhausted = None  # the last episode may use up a budget: nothing was left to play
     report = score(writer.folder, plugins)
     if not options.silent:
         print_report(report, options.format)

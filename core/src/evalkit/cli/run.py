@@ -200,7 +200,7 @@ def _run_plans(plans: Sequence[Plan], plugins: Plugins, options: _Options) -> Ex
                 click.echo()
             folders.append(options.root / run_name(plan.suite.name))
             codes.append(run_plan(plan, plugins, folders[-1], play))
-            if codes[-1] is ExitCode.INTERRUPTED:
+            if codes[-1] is ExitCode.INTERRUPTED or _gave_up(codes[-1], play):
                 break
     finally:
         readers = [RunReader(folder) for folder in folders if (folder / "run.json").is_file()]
@@ -211,6 +211,11 @@ def _run_plans(plans: Sequence[Plan], plugins: Plugins, options: _Options) -> Ex
     return worst_exit_code(codes)
 
 
+def _gave_up(code: ExitCode, options: PlayOptions) -> bool:
+    """Whether -x or --maxfail end the whole command, not just this suite."""
+    return code is ExitCode.EPISODE_ERRORS and options.max_errors is not None
+
+
 def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -> ExitCode:
     """Play one plan into a new run folder and print its scores."""
     from evalkit.cli._play import play_and_score, prepare_process
@@ -219,7 +224,8 @@ def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -
     from evalkit.store.writer import RunWriter
 
     prepare_process()
-    frozen = manifest(plan, plugins, folder.name) | {"job_limits": options.job_limits()}
+    frozen = manifest(plan, plugins, folder.name) | options.as_recorded()
+    frozen["order_dependent"] = frozen["order_dependent"] or bool(options.totals)
     say(f"{plan.suite.name}: {_describe(plan)}")
     writer = RunWriter.create(folder, frozen)
     return play_and_score(plan, plan.keys, plugins, writer, options)

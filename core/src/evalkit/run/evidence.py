@@ -60,13 +60,13 @@ def missing_evidence(
     """A job per final design and executor that the record has no good evidence for.
 
     Evidence counts if it was found by the same version with the same constants and without an error.
-    Designs that several episodes share are executed once.
+    Designs that several episodes of a task share are executed once.
     """
     if not executors:
         return []
     by_id = {task.id: task for task in tasks}
     current = {name: assembly.executor(name) for name in executors}
-    jobs: dict[tuple[str, str], EvidenceJob] = {}
+    jobs: dict[tuple[str, str, str], EvidenceJob] = {}
     unreadable: dict[EpisodeKey, str] = {}
     for key, episode in scorable_episodes(reader, unreadable):
         design = episode.final_design()
@@ -80,7 +80,8 @@ def missing_evidence(
             files = tuple(Artifact(n, reader.blob(sha)) for n, sha in design.get("files", {}).items())
             candidate = Candidate(reader.load(design["data"]), files)
             jobs.setdefault(
-                (design["sha256"], name), EvidenceJob(len(jobs), key, by_id[key.task], candidate, name)
+                (key.task, design["sha256"], name),
+                EvidenceJob(len(jobs), key, by_id[key.task], candidate, name),
             )
     return list(jobs.values())
 
@@ -139,7 +140,7 @@ def _handle(
         fields = message.fields
     else:
         raise EvalkitError(f"unexpected {type(message).__name__} from the execution of {job.key.text()}")
-    writer.evidence(fields)
+    writer.evidence({"task": job.key.task, **fields})
     gathered.done += 1
     if "error" in fields:
         gathered.failed.append((job.key, job.executor, fields["error"]))

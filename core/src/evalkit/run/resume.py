@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evalkit.canonical import sha256_of
-from evalkit.errors import END_POLICIES, EndPolicy, EndReason, EvalkitError, RecordError, UnknownNameError
+from evalkit.errors import (
+    END_POLICIES,
+    EndPolicy,
+    EndReason,
+    EvalkitError,
+    RecordError,
+    UnknownNameError,
+    UsageError,
+)
 from evalkit.plugins import Plugins
 from evalkit.registry import Suite
 from evalkit.run.assemble import Assembly, find_agent
@@ -197,3 +205,23 @@ def _changed_agents(reader: RunReader, suite: Suite, plugins: Plugins) -> Iterat
         else:
             if version != agent["version"]:
                 yield f"agent {agent['name']} is version {version}, was {agent['version']}"
+
+
+def left_of(reader: RunReader, totals: Mapping[str, float]) -> dict[str, float]:
+    """What is left of a run's budgets after everything that was spent, earlier attempts included.
+
+    Time starts anew. UsageError if nothing is left of one.
+    """
+    spent: dict[str, float] = {}
+    for line in reader.index().values():
+        for counters in (line["end"]["counters"], line.get("spent_before", {})):
+            for name, count in counters.items():
+                spent[name] = spent.get(name, 0.0) + count
+    left = {n: limit if n == "seconds" else limit - spent.get(n, 0.0) for n, limit in totals.items()}
+    for name, rest in left.items():
+        if rest <= 0:
+            raise UsageError(
+                f"{reader.name} has spent its budget of {name} ({totals[name]:g}); "
+                f"raise it with --total-{'time' if name == 'seconds' else name}"
+            )
+    return left

@@ -6,7 +6,7 @@ import json
 import signal
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -89,7 +89,7 @@ class Runner:
         self._max_errors = max_errors
         self._connections, self._cache = connections, cache
         self._totals = dict(totals or {})
-        self._spent: Counter[str] = Counter()
+        self._spent: dict[str, float] = {}
         self._started = time.monotonic()
         self._executions: deque[ExecuteJob] = deque()
         self._players: ModelPlayers | None = None
@@ -164,7 +164,7 @@ class Runner:
         if self._players is not None and self._players.fatal:
             outcome.fatal = self._players.fatal
         for name, limit in self._totals.items():
-            spent = time.monotonic() - self._started if name == "seconds" else self._spent[name]
+            spent = time.monotonic() - self._started if name == "seconds" else self._spent.get(name, 0.0)
             if spent >= limit:
                 outcome.exhausted = f"{name}: limit {limit:g}, observed {spent:g}"
         return outcome.stopped_early or outcome.fatal is not None or outcome.exhausted is not None
@@ -231,7 +231,8 @@ class Runner:
         del self._open[number], self._jobs[number]
         if self._players is not None:
             self._players.finished(number)
-        self._spent.update({name: int(count) for name, count in end.counters.items()})
+        for name, count in end.counters.items():
+            self._spent[name] = self._spent.get(name, 0.0) + count
         self.outcome.finished += 1
         if END_POLICIES[end.reason].error:
             self.outcome.errors.append((episode.job.key, end))

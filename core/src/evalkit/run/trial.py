@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalkit.canonical import sha256_of
-from evalkit.episode import End, LoopExecutor, Rules, play
+from evalkit.episode import End, LoopExecutor, Rules, execution_fields, play
 from evalkit.errors import EndReason, EvalkitError, PluginError, UsageError
 from evalkit.plugins import Plugins, resolve
 from evalkit.registry import Suite
@@ -68,7 +68,11 @@ class MemorySink:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came out; `works` is True if the design is valid and every executor's verdict is a success."""
+    """What came out.
+
+    `works` is True if the design is valid, every executor's verdict is a success, and at least one gave its
+    verdict where the protocol names executors (`to_execute`).
+    """
 
     task: Task
     candidate: Candidate | None
@@ -77,6 +81,7 @@ class Trial:
     scores: dict[str, Score]
     report: Mapping[str, Any]
     artifacts: dict[str, bytes]
+    to_execute: bool
 
     @property
     def valid(self) -> bool:
@@ -85,8 +90,9 @@ class Trial:
 
     @property
     def works(self) -> bool:
-        """Valid, and every executor that gives a verdict calls it a success."""
-        return self.valid and all(e.success is not False for e in self.executions)
+        """Valid, executed if the protocol asks for it, and nowhere a failure."""
+        executed = bool(self.executions) or not self.to_execute
+        return self.valid and executed and all(e.success is not False for e in self.executions)
 
     def as_json(self, target: str) -> dict[str, Any]:
         """The JSON contract of `evalkit try`."""
@@ -153,7 +159,9 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
     call = opened if isinstance(opened, ToolCall) else ToolCall("open", {})
     end = play(key, task, key.seed(0), subject, _OneCall(call), rules, sink)
     _raise_errors(end, plugin)
-    episode = Episode(key, list(sink.events), sink.events[-1], sink.load)
+    final = [id for id in suite.final_executors if not plugins.executors(suite.benchmark)[id].needs_model]
+    gathered = _gathered(assembly, final, task, watch, sink, pictures=pictures) if end_is_valid(sink) else {}
+    episode = Episode(key, list(sink.events), sink.events[-1], sink.load, gathered)
     violations = _violations(episode)
     candidate = watch.candidate
     report: Mapping[str, Any] = {}
@@ -168,7 +176,40 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
         _scores(plugins, suite, episode, task),
         report,
         _artifacts(watch.executions),
+        bool(suite.executors or final),
     )
+
+
+def end_is_valid(sink: MemorySink) -> bool:
+    """Whether the walk yielded a candidate that the validators let pass."""
+    designs = [e for e in sink.events if e["kind"] == "result" and e.get("candidate") is not None]
+    return bool(designs) and all(e["valid"] for e in sink.events if e["kind"] == "violation")
+
+
+def _gathered(
+    assembly: Assembly,
+    executors: Sequence[str],
+    task: Task,
+    watch: _Watch,
+    sink: MemorySink,
+    *,
+    pictures: bool,
+) -> dict[tuple[str, str, str], Any]:
+    """The evidence of the executors that look at a final design after play."""
+    found: dict[tuple[str, str, str], Any] = {}
+    candidate = watch.candidate
+    if candidate is None:
+        return found
+    for id in executors:
+        loop = assembly.executor(id)
+        plugin = assembly.plugins.origin(assembly.plugins.executors(assembly.setup.benchmark)[id]).plugin
+        try:
+            execution = loop.executor.execute(task, candidate, pictures=pictures)
+        except Exception as error:
+            raise PluginError(plugin, f"executor {id}: {type(error).__name__}: {error}") from error
+        watch.executions.append(execution)
+        found[task.id, candidate.sha256, id] = execution_fields(loop, candidate, execution, sink)
+    return found
 
 
 def _raise_errors(end: End, plugin: str) -> None:

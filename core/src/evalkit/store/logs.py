@@ -98,7 +98,7 @@ def counted(events: Iterable[Event]) -> dict[str, float]:
     """What an episode spent: the counters of its end, or else what its events show.
 
     Meters are known only at an episode's end; calls, tool calls, executions, errors, and what the model's
-    answers say of tokens, also before.
+    answers or an agent's own program say of tokens, also before.
     """
     turns: set[int] = set()
     spent: dict[str, float] = {"calls": 0, "tool_calls": 0, "executions": 0}
@@ -115,6 +115,8 @@ def counted(events: Iterable[Event]) -> dict[str, float]:
             spent["errors"] = spent.get("errors", 0) + 1
         elif kind in ("http_attempt", "model_response"):
             spent = added(spent, _counted_of_model(event))
+        elif kind == "agent_process":  # its usage is the sum until then
+            spent |= event.get("usage", {})
     spent["calls"] = len(turns)
     return spent
 

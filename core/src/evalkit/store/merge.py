@@ -165,8 +165,8 @@ class _Merge:
         return [without_times(event) for event in self._readers[number].episode(key).events]
 
     def _evidence(self) -> Iterator[IndexLine]:
-        """Evidence found after play: per design and executor the first that was found without an error."""
-        found: dict[tuple[str, str], IndexLine] = {}
+        """Evidence found after play: per task, design and executor the first without an error."""
+        found: dict[tuple[str, str, str], IndexLine] = {}
         for reader in self._readers:
             for name, line in reader.evidence.items():
                 if name not in found or ("error" in found[name] and "error" not in line):

@@ -90,14 +90,14 @@ class RunReader:
         return Episode(key, events, events[-1], self.load, self.evidence)
 
     @cached_property
-    def evidence(self) -> dict[tuple[str, str], IndexLine]:
-        """(candidate sha256, executor id) → the last evidence gathered after play."""
+    def evidence(self) -> dict[tuple[str, str, str], IndexLine]:
+        """(task, candidate sha256, executor id) → the last evidence gathered after play."""
         path = self.folder / "evidence.jsonl"
-        found: dict[tuple[str, str], IndexLine] = {}
+        found: dict[tuple[str, str, str], IndexLine] = {}
         for line in _json_lines(path):
             if fault := evidence_fault(line):
                 raise RecordError(f"{path} has a line that is no evidence: {fault}")
-            found[line["candidate_sha256"], line["executor"]] = line
+            found[line["task"], line["candidate_sha256"], line["executor"]] = line
         return found
 
     def log_path(self, key: EpisodeKey) -> Path:

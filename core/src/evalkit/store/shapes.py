@@ -92,6 +92,7 @@ _EVENTS: Mapping[str, Mapping[str, Any]] = {
     "execution": {**_EVENT, **_EVIDENCE},
     "model_request": {**_EVENT, "turn": int, "request": str},
     "model_response": {**_EVENT, "turn": int, "cache": str},
+    "agent_process": {**_EVENT, "phase": str, "usage?": _SPENT, "artifacts?": [_ARTIFACT]},
     "episode_end": {**_EVENT, **_END, "seconds?": Amount},
 }
 _MANIFEST = {
@@ -165,7 +166,7 @@ def end_fault(end: Any) -> str:
 
 def evidence_fault(line: Any) -> str:
     """What is wrong with a line of evidence gathered after play; empty if nothing is."""
-    return _fault(line, _EVIDENCE, "")
+    return _fault(line, {**_EVIDENCE, "task": str, "error?": str}, "")
 
 
 def _fault(value: Any, shape: Any, where: str) -> str:

@@ -136,7 +136,7 @@ class Played:
     executions: list[Execution]
     contexts: list[StepContext]
     states: list[Any]
-    gathered: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    gathered: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def events(self) -> list[dict[str, Any]]:
         """The record without what may differ between two plays."""
@@ -213,7 +213,7 @@ def gather(subject: Subject, played: Played) -> Played:
             loop = loop_executor(subject, name)
             execution = loop.executor.execute(played.task, candidate, pictures=False)
             fields = {"kind": "execution", **execution_fields(loop, candidate, execution, played.sink)}
-            played.gathered[(candidate.sha256, name)] = json.loads(canonical_json(fields))
+            played.gathered[(played.key.task, candidate.sha256, name)] = json.loads(canonical_json(fields))
     return played
 
 

@@ -88,14 +88,14 @@ class Episode:
     """One finished episode, read from its record.
 
     `load` fetches a blob by its reference (`{"blob": sha256, …}`) or returns an inline value as it is.
-    `gathered` is the evidence that executors found after play, by candidate and executor.
+    `gathered` is the evidence that executors found after play, by task, candidate and executor.
     """
 
     key: EpisodeKey
     events: list[Event]
     end: Event
     load: Callable[[Any], Any]
-    gathered: Mapping[tuple[str, str], Event] = field(default_factory=dict)
+    gathered: Mapping[tuple[str, str, str], Event] = field(default_factory=dict)
 
     @property
     def counters(self) -> Mapping[str, float]:
@@ -144,7 +144,7 @@ class Episode:
         design = self.final_design()
         if design is None:
             return None
-        after = self.gathered.get((design["sha256"], executor))
+        after = self.gathered.get((self.key.task, design["sha256"], executor))
         if after is not None:
             return after
         for event in reversed(self.events):
