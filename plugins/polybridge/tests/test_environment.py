@@ -121,6 +121,57 @@ def test_no_frames_no_sheet() -> None:
     assert observation.data["feedback"]["selected_timestamps_s"] == []
 
 
+def counted(used: int, run: int, /, **left: float) -> StepContext:
+    counters = {"calls": used, "tool_calls": used, "executions": run}
+    return StepContext(left, counters)
+
+
+def refused(environment: BridgeEnvironment, ctx: StepContext) -> str:
+    """The text after a reply that is no JSON."""
+    result = environment.step(ToolCall("propose", {"text": "no"}), ctx)
+    return environment.feedback(Verdict(result.violations), None).text
+
+
+def test_calls_that_never_reached_the_environment_are_counted() -> None:
+    text = refused(started(), counted(2, 1, calls=1.0, tool_calls=1.0, executions=2.0))
+    assert "call 3 of 3; physics attempts used: 1 of 3." in text
+
+
+def test_the_limits_are_those_of_the_episode() -> None:
+    assert "call 2 of 5; physics attempts used: 0 of 4." in refused(
+        started(), counted(1, 0, calls=6.0, tool_calls=4.0, executions=4.0)
+    )
+    assert "call 2; physics attempts used: 0." in refused(started(), counted(1, 0))
+
+
+def test_the_first_message_states_the_limits_it_was_told() -> None:
+    environment = BridgeEnvironment(SETTINGS)
+    assert "call 1 of 3; physics attempts used: 0 of 3." in environment.reset(TASK, 0).text
+    environment.limits({"calls": 5.0, "tool_calls": 4, "executions": 2})
+    assert "call 1 of 4; physics attempts used: 0 of 2." in environment.reset(TASK, 0).text
+    environment.limits({"tokens": 9})
+    assert "call 1; physics attempts used: 0." in environment.reset(TASK, 0).text
+
+
+def test_the_last_call_is_not_exceeded_in_words() -> None:
+    assert "call 3 of 3" in refused(started(), counted(3, 0, calls=0.0, executions=3.0))
+
+
+def test_limits_are_part_of_the_state() -> None:
+    environment = started()
+    refused(environment, counted(2, 1, calls=5.0, executions=6.0))
+    again = BridgeEnvironment.from_state(TASK, json.loads(json.dumps(environment.state())), SETTINGS)
+    verdict = Verdict((Violation("PARSE_ERROR", "not JSON"),))
+    assert again.feedback(verdict, None).text == environment.feedback(verdict, None).text
+    assert "call 3 of 7; physics attempts used: 1 of 7." in again.feedback(verdict, None).text
+
+
+def test_starting_again_forgets_the_last_episode() -> None:
+    environment = started()
+    failed_run(environment)
+    assert environment.reset(TASK, 0).text == started().reset(TASK, 0).text
+
+
 def test_success_ends_the_episode() -> None:
     environment = started()
     propose(environment, format_reply(flat_deck(LEVEL), ""))

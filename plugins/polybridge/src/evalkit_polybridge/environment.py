@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,14 +51,25 @@ class BridgeEnvironment:
         self._level: Level
         self._save: Bridge
         self._draft = ""
-        self._calls = 0
-        self._attempts = 0
+        self._calls, self._attempts = 0, 0
+        self._max_calls: int | None = MAX_CALLS
+        self._max_attempts: int | None = MAX_PHYSICS_ATTEMPTS
+
+    def limits(self, limits: Mapping[str, float]) -> None:
+        """Hear the episode's limits by counter, before `reset`, so that the first message can state them.
+
+        An environment that is told none states those of the reported protocol until a step tells it.
+        """
+        self._max_calls = _least(limits, "calls", "tool_calls")
+        self._max_attempts = _least(limits, "executions")
 
     def reset(self, task: Task, seed: int) -> Observation:
         """The prompt, the context, the native save and the editor image; the seed changes nothing."""
         self._level = level_from_inputs(task.inputs)
         self._context = task.inputs["context"]
         self._save = self._level.empty_bridge()
+        self._draft = ""
+        self._calls, self._attempts = 0, 0
         return self._observe("start", prompt=system_prompt(self._level, skill=self._settings["skill"]))
 
     def tools(self) -> Sequence[Tool]:
@@ -66,7 +78,7 @@ class BridgeEnvironment:
 
     def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
         """Read a reply; whether its design is legal is the validator's business."""
-        self._calls += 1
+        self._count(ctx)
         self._draft = call.arguments["text"]
         reply = parse_reply(self._draft, parser=self._parser)
         violations = tuple(to_violation(problem) for problem in reply.problems)
@@ -87,12 +99,14 @@ class BridgeEnvironment:
         return self._observe("failed", feedback=self._failure(execution), film=_Film(self, execution))
 
     def state(self) -> dict[str, Any]:
-        """The design that is loaded, the draft that was refused, and what was used."""
+        """The design that is loaded, the draft that was refused, what was used and how much there is."""
         return {
             "save": bridge_to_json(self._save),
             "draft": self._draft,
             "calls": self._calls,
+            "max_calls": self._max_calls,
             "attempts": self._attempts,
+            "max_attempts": self._max_attempts,
         }
 
     @classmethod
@@ -104,8 +118,8 @@ class BridgeEnvironment:
         environment.reset(task, 0)
         environment._save = bridge_from_json(state["save"])
         environment._draft = state["draft"]
-        environment._calls = state["calls"]
-        environment._attempts = state["attempts"]
+        environment._calls, environment._max_calls = state["calls"], state["max_calls"]
+        environment._attempts, environment._max_attempts = state["attempts"], state["max_attempts"]
         return environment
 
     @property
@@ -118,6 +132,19 @@ class BridgeEnvironment:
         """The design in the editor."""
         return self._save
 
+    def _count(self, ctx: StepContext) -> None:
+        """Take over what the episode has used and may use; calls that never reach a step count too.
+
+        A context without counters, as in a notebook, counts steps.
+        """
+        self._calls = int(ctx.counters.get("tool_calls", self._calls + 1))
+        self._attempts = int(ctx.counters.get("executions", self._attempts))
+        if ctx.counters:
+            left = _least(ctx.budget_left, "calls", "tool_calls")
+            self._max_calls = None if left is None else self._calls + left
+            left = _least(ctx.budget_left, "executions")
+            self._max_attempts = None if left is None else self._attempts + left
+
     def _observe(
         self,
         situation: Situation,
@@ -129,11 +156,11 @@ class BridgeEnvironment:
         level, save = self._level, self._save
         text = turn_message(
             level,
-            min(self._calls + 1, MAX_CALLS),
+            self._calls + 1 if self._max_calls is None else min(self._calls + 1, self._max_calls),
             physics_attempts=self._attempts,
             situation=situation,
-            max_calls=MAX_CALLS,
-            max_physics_attempts=MAX_PHYSICS_ATTEMPTS,
+            max_calls=self._max_calls,
+            max_physics_attempts=self._max_attempts,
         )
         data: dict[str, Any] = {"prompt": prompt} if prompt else {}
         data |= {"context": self._context, "save": to_document(save, level.name)}
@@ -180,6 +207,11 @@ def to_violation(problem: Problem) -> Violation:
     return Violation(
         problem.code, problem.message, problem.ids, problem.value, problem.limit, problem.advisory
     )
+
+
+def _least(limits: Mapping[str, float], *names: str) -> int | None:
+    """The least of these limits, or None if there is none."""
+    return min((math.ceil(limits[name]) for name in names if name in limits), default=None)
 
 
 class _Film:

@@ -148,16 +148,17 @@ def turn_message(
     *,
     physics_attempts: int,
     situation: Situation,
-    max_calls: int = MAX_CALLS,
-    max_physics_attempts: int = MAX_PHYSICS_ATTEMPTS,
+    max_calls: int | None = MAX_CALLS,
+    max_physics_attempts: int | None = MAX_PHYSICS_ATTEMPTS,
 ) -> str:
     """The text above an observation: which call this is (from 1), runs used so far, and what is attached.
 
-    `situation` says what came before: nothing, a rejected draft, or a run that did not succeed.
+    `situation` says what came before: nothing, a rejected draft, or a run that did not succeed. A maximum of
+    None says that there is no limit.
     """
     return (
-        f"Level {level.name}, call {call} of {max_calls}; "
-        f"physics attempts used: {physics_attempts} of {max_physics_attempts}.\n"
+        f"Level {level.name}, call {_of(call, max_calls)}; "
+        f"physics attempts used: {_of(physics_attempts, max_physics_attempts)}.\n"
         f"{_SITUATIONS[situation]}\n"
         "Reply with the complete design as one raw JSON object."
     )
@@ -170,6 +171,10 @@ def prompt_sha256() -> str:
     turns = [turn_message(level, 1, physics_attempts=0, situation=situation) for situation in _SITUATIONS]
     text = json.dumps([PROMPT_VERSION, system_prompt(level), *turns])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _of(number: int, limit: int | None) -> str:
+    return str(number) if limit is None else f"{number} of {limit}"
 
 
 def _materials_section(level: Level) -> str:
