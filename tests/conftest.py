@@ -75,21 +75,8 @@ def polite() -> Command:
 def played_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two bridge levels by two agents; copy it before you damage it."""
     root = tmp_path_factory.mktemp("played")
-    words = [
-        "-n",
-        "2",
-        "-j",
-        "1",
-        "--agent",
-        "flat",
-        "--agent",
-        "truss",
-        "--format",
-        "plain",
-        "-o",
-        str(root),
-    ]
-    assert call("run", "polybridge.smoke", *words).code == 0
+    words = ["-n", "2", "-j", "1", "--agent", "flat", "--agent", "truss", "--format", "plain"]
+    assert call("run", "polybridge.smoke", *words, "-o", root).code == 0
     (folder,) = root.iterdir()
     return folder
 

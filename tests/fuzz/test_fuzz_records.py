@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 VERBS = (
     ("report",), ("report", "--format", "json"), ("report", "--format", "csv"), ("rescore",),
-    ("report", "--format", "markdown"), ("show",), ("show", "--json"), ("show", "KEY"), ("show", "KEY", "--json"),
-    ("show", "KEY", "-o", "OUT"), ("verify",), ("verify", "--json"), ("replay",),
+    ("report", "--format", "markdown"), ("show",), ("show", "--json"), ("show", "KEY"),
+    ("show", "KEY", "--json"), ("show", "KEY", "-o", "OUT"), ("verify",), ("verify", "--json"), ("replay",),
 )  # fmt: skip
 KINDS = ("run.json", "episodes.jsonl", "episodes/", "blobs/")
 KEY = "flat/T1B_Basic_08m/strict/1"
