@@ -116,7 +116,12 @@ def test_frames_told_are_the_frames_taken() -> None:
 
 
 def test_no_frames_no_sheet() -> None:
-    observation = failed_run(started({**SETTINGS, "feedback_frames": 0}))
+    environment = BridgeEnvironment({**SETTINGS, "feedback_frames": 0})
+    first = environment.reset(TASK, 0)
+    assert "frame" not in first.text + first.data["prompt"].replace("frames, ", "")
+    observation = failed_run(environment)
+    assert "Image: the editor." in observation.text
+    assert "contact sheet" not in observation.text
     assert [image.name for image in observation.images] == ["editor.png"]
     assert observation.data["feedback"]["selected_timestamps_s"] == []
 
@@ -170,6 +175,38 @@ def test_starting_again_forgets_the_last_episode() -> None:
     environment = started()
     failed_run(environment)
     assert environment.reset(TASK, 0).text == started().reset(TASK, 0).text
+
+
+@pytest.mark.parametrize(("frames", "words"), [(1, "of 1 frame of"), (6, "of 6 frames of")])
+def test_the_text_announces_the_sheet_that_is_sent(frames: int, words: str) -> None:
+    observation = failed_run(started({**SETTINGS, "feedback_frames": frames}))
+    assert f"a contact sheet {words} the run" in observation.text
+    assert len(observation.data["feedback"]["selected_timestamps_s"]) == frames
+
+
+def test_a_short_film_is_announced_as_short_as_it_is() -> None:
+    observation = failed_run(started({**SETTINGS, "feedback_frames": 48}))
+    taken = len(observation.data["feedback"]["selected_timestamps_s"])
+    assert taken < 48
+    assert f"a contact sheet of {taken} frames of the run" in observation.text
+
+
+@pytest.mark.parametrize(
+    ("offset_m", "words"),
+    [
+        (0.25, "with every side moved outwards by 0.25 m: regions are larger than"),
+        (-0.1, "with every side moved inwards by 0.1 m: regions are smaller than"),
+    ],
+)
+def test_the_prompt_states_the_offset_of_regions(offset_m: float, words: str) -> None:
+    observation = BridgeEnvironment({**SETTINGS, "region_offset_m": offset_m}).reset(TASK, 0)
+    assert words in " ".join(observation.data["prompt"].split())
+    assert "exactly the geometry" not in observation.data["prompt"]
+
+
+def test_what_a_model_reads_is_hashed_as_it_reads_it() -> None:
+    changes = ({}, {"skill": "Triangles."}, {"region_offset_m": 0.1}, {"feedback_frames": 0})
+    assert len({BridgeSettings(**change).prompt_sha256 for change in changes}) == len(changes)
 
 
 def test_success_ends_the_episode() -> None:

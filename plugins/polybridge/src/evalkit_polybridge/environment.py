@@ -70,7 +70,13 @@ class BridgeEnvironment:
         self._save = self._level.empty_bridge()
         self._draft = ""
         self._calls, self._attempts = 0, 0
-        return self._observe("start", prompt=system_prompt(self._level, skill=self._settings["skill"]))
+        prompt = system_prompt(
+            self._level,
+            skill=self._settings["skill"],
+            region_offset_m=self._settings["region_offset_m"],
+            feedback_frames=self._settings["feedback_frames"],
+        )
+        return self._observe("start", prompt=prompt)
 
     def tools(self) -> Sequence[Tool]:
         """The one tool: `propose(text)`."""
@@ -161,6 +167,7 @@ class BridgeEnvironment:
             situation=situation,
             max_calls=self._max_calls,
             max_physics_attempts=self._max_attempts,
+            frames=len(feedback["selected_timestamps_s"]) if film is not None and feedback else 0,
         )
         data: dict[str, Any] = {"prompt": prompt} if prompt else {}
         data |= {"context": self._context, "save": to_document(save, level.name)}

@@ -46,8 +46,16 @@ can drive on.
 The vehicles need one continuous path from bank to bank. They drive on Road members and on ground, on
 nothing else. Road is needed only where no ground supports the path: across a platform none has to be
 built, but the path must meet the platform's upper corners, which are anchors.
-Forbidden regions are areas no member and no joint may enter or touch. The polygons in the context are
+Forbidden regions are areas no member and no joint may enter or touch. """
+
+_EXACT_REGIONS = """\
+The polygons in the context are
 exactly the geometry the validator checks."""
+
+_MOVED_REGIONS = """\
+The validator checks the
+polygons of the context with every side moved {way} by {offset_m:g} m: regions are {size} than the
+context and the pictures show them."""
 
 _REPLY = """\
 # Reply
@@ -103,18 +111,20 @@ You have a limited number of calls; each message says which one it is. A reply t
 up a call: the draft comes back as you sent it, with the validator's message, and is not built. Every
 legal design is run at once; there is no separate command to start it. The episode ends with the first
 success.
-After a run that did not succeed you see the current design, a fresh picture of the editor and a few
-frames of the run. `failure_or_timeout` only says that not every vehicle arrived in time; it proves no
+After a run that did not succeed you see {sight}. `failure_or_timeout` only says that not every vehicle arrived in time; it proves no
 cause.
 
 # What to trust
 - For constraints (budget, materials, vehicles, ground, forbidden regions): the context.
 - For ids and coordinates: the current save.
 - For violations: the validator's message.
-- Pictures only help to picture the scene; never measure in them. What you take from the frames about
+- Pictures only help to picture the scene; never measure in them. What you {take} about
   the cause of a failure is a hypothesis.
 - Whatever in earlier turns contradicts the latest context, save or validator message is out of date:
   drop it."""
+
+_SIGHT = "the current design, a fresh picture of the editor and a few\nframes of the run"
+_SIGHT_WITHOUT_FRAMES = "the current design and a fresh picture of the editor"
 
 _SITUATIONS: dict[Situation, str] = {
     "start": "Image: the editor. Below: the context and the current save, which holds the level's anchors.",
@@ -124,19 +134,22 @@ _SITUATIONS: dict[Situation, str] = {
     ),
     "failed": (
         "Your last design was legal. It was run and ended as failure_or_timeout. Below: the record of the "
-        "run, the context and the current save, which is that design. Images, in this order: the editor; a "
-        f"contact sheet of {FEEDBACK_FRAMES} frames of the run with their times."
+        "run, the context and the current save, which is that design. "
     ),
 }
 
 
-def system_prompt(level: Level, *, skill: str = "") -> str:
+def system_prompt(
+    level: Level, *, skill: str = "", region_offset_m: float = 0.0, feedback_frames: int = FEEDBACK_FRAMES
+) -> str:
     """The instructions for a level: the same for all levels that admit the same materials.
 
-    `skill` is an extra section of advice, empty in the reported setting.
+    `skill` is an extra section of advice, empty in the reported setting; `region_offset_m` is what forbidden
+    regions are grown by before they are checked; 0 `feedback_frames` are none.
     """
     reply = _REPLY.format(example=_example(), decimals=COORDINATE_DECIMALS)
-    sections = [_TASK, _materials_section(level), reply, _RULES, _EVIDENCE]
+    task = _TASK + _regions(region_offset_m)
+    sections = [task, _materials_section(level), reply, _RULES, _evidence(feedback_frames)]
     if skill:
         sections.append(f"# Advice\n{skill.strip()}")
     return "\n\n".join(sections) + "\n"
@@ -150,27 +163,63 @@ def turn_message(
     situation: Situation,
     max_calls: int | None = MAX_CALLS,
     max_physics_attempts: int | None = MAX_PHYSICS_ATTEMPTS,
+    frames: int = FEEDBACK_FRAMES,
 ) -> str:
     """The text above an observation: which call this is (from 1), runs used so far, and what is attached.
 
     `situation` says what came before: nothing, a rejected draft, or a run that did not succeed. A maximum of
-    None says that there is no limit.
+    None says that there is no limit. `frames` are on the contact sheet of a failed run; 0 means no sheet.
     """
+    attached = _SITUATIONS[situation] + (_pictures(frames) if situation == "failed" else "")
     return (
         f"Level {level.name}, call {_of(call, max_calls)}; "
         f"physics attempts used: {_of(physics_attempts, max_physics_attempts)}.\n"
-        f"{_SITUATIONS[situation]}\n"
+        f"{attached}\n"
         "Reply with the complete design as one raw JSON object."
     )
 
 
-def prompt_sha256() -> str:
-    """SHA-256 of everything above as a model would read it on a fixed level that admits every material."""
+def prompt_sha256(
+    *, skill: str = "", region_offset_m: float = 0.0, feedback_frames: int = FEEDBACK_FRAMES
+) -> str:
+    """SHA-256 of everything above as a model would read it on a fixed level that admits every material.
+
+    The arguments are those of `system_prompt`.
+    """
     anchors = (Node(1, 0.0, 0.0, True), Node(2, 10.0, 0.0, True))
     level = Level("level", 10.0, 0.0, anchors, (3.0,), tuple(sorted(MATERIALS)), float(LOOSE_BUDGET))
-    turns = [turn_message(level, 1, physics_attempts=0, situation=situation) for situation in _SITUATIONS]
-    text = json.dumps([PROMPT_VERSION, system_prompt(level), *turns])
+    turns = [
+        turn_message(level, 1, physics_attempts=0, situation=situation, frames=feedback_frames)
+        for situation in _SITUATIONS
+    ]
+    prompt = system_prompt(
+        level, skill=skill, region_offset_m=region_offset_m, feedback_frames=feedback_frames
+    )
+    text = json.dumps([PROMPT_VERSION, prompt, *turns])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _regions(offset_m: float) -> str:
+    if offset_m == 0.0:
+        return _EXACT_REGIONS
+    way, size = ("outwards", "larger") if offset_m > 0.0 else ("inwards", "smaller")
+    return _MOVED_REGIONS.format(way=way, size=size, offset_m=abs(offset_m))
+
+
+def _evidence(frames: int) -> str:
+    if frames:
+        return _EVIDENCE.format(sight=_SIGHT, take="take from the frames")
+    return _EVIDENCE.format(sight=_SIGHT_WITHOUT_FRAMES, take="suppose")
+
+
+def _pictures(frames: int) -> str:
+    if not frames:
+        return "Image: the editor."
+    counted = "1 frame" if frames == 1 else f"{frames} frames"
+    return (
+        f"Images, in this order: the editor; a contact sheet of {counted} of the run with "
+        f"{'its time' if frames == 1 else 'their times'}."
+    )
 
 
 def _of(number: int, limit: int | None) -> str:

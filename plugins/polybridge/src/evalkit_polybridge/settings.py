@@ -38,10 +38,12 @@ class BridgeSettings(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def prompt_sha256(self) -> str:
-        """Hash of the prompt's text."""
+        """Hash of the prompt's text under these settings."""
         from evalkit_polybridge.prompt import prompt_sha256
 
-        return prompt_sha256()
+        return prompt_sha256(
+            skill=self.skill, region_offset_m=self.region_offset_m, feedback_frames=self.feedback_frames
+        )
 
     @computed_field  # type: ignore[prop-decorator]
     @property
