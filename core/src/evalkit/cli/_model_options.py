@@ -57,6 +57,15 @@ class ModelChoice:
         """The limits of an episode as changes of the protocol (`-T`)."""
         return [f"limits.{name}={value:g}" for name, value in self.limits.items()]
 
+    def notes(self, suite: Suite) -> list[str]:
+        """What --max-calls alone doesn't change: other limits of the suite that stay lower."""
+        calls = self.limits.get("calls", 0)
+        lower = [n for n in ("tool_calls", "executions") if suite.limits.get(n, calls) < calls]
+        return [
+            f"{suite.name} keeps {n}={suite.limits[n]:g}; change it with -T limits.{n}={calls:g}"
+            for n in lower
+        ]
+
     def agents(self, kinds: tuple[str, ...], plugins: Plugins, suite: Suite) -> list[str]:
         """What to put into a plan: every model under every kind of agent, and agents without a model.
 

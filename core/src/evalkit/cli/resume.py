@@ -72,7 +72,7 @@ def command(
     plugins = load_plugins()
     reader = RunReader(find_run(run, Path("runs")))
     plan = recorded_plan(reader, plugins)
-    for difference in other_packages(reader, plugins):
+    for difference in other_packages(reader):
         say(f"note: {difference}")
     with RunWriter(reader.folder) as writer:
         if writer.lock.note:

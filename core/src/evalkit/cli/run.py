@@ -159,6 +159,7 @@ def _plans(
     plugins: Plugins,
 ) -> list[Plan]:
     """A plan for every suite that the targets stand for."""
+    from evalkit.cli._progress import say
     from evalkit.registry import Registry
     from evalkit.run.plan import make_plan
 
@@ -168,6 +169,8 @@ def _plans(
     players = [options.choice.agents(options.agents, plugins, suite) for suite in suites]
     for suite, agents in zip(suites, players, strict=True):
         options.choice.check(plugins, suite, agents)
+        for note in options.choice.notes(suite):
+            say(f"note: {note}")
     return [
         make_plan(
             plugins,
@@ -220,13 +223,16 @@ def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -
     """Play one plan into a new run folder and print its scores."""
     from evalkit.cli._play import play_and_score, prepare_process
     from evalkit.cli._progress import say
-    from evalkit.run.plan import manifest
+    from evalkit.run.plan import isolation_note, manifest
     from evalkit.store.writer import RunWriter
 
     prepare_process()
     frozen = manifest(plan, plugins, folder.name) | options.as_recorded()
     frozen["order_dependent"] = frozen["order_dependent"] or bool(options.totals)
     say(f"{plan.suite.name}: {_describe(plan)}")
+    for agent in frozen["agents"]:
+        if note := isolation_note(agent):
+            say(f"note: {agent['id']}: {note}")
     writer = RunWriter.create(folder, frozen)
     return play_and_score(plan, plan.keys, plugins, writer, options)
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -177,7 +177,7 @@ def manifest(plan: Plan, plugins: Plugins, name: str) -> dict[str, Any]:
             }
             for e in [*assembly.executors, *map(assembly.executor, suite.final_executors)]
         },
-        "versions": installed_versions(plugins, suite.benchmark),
+        "versions": installed_versions(plugins, suite, plan.setup.agents),
         "platform": {
             "python": platform.python_version(),
             "implementation": sys.implementation.name,
@@ -238,14 +238,33 @@ def _model_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
         client.close()
 
 
-def installed_versions(plugins: Plugins, benchmark: str) -> dict[str, str]:
-    """Versions of the packages that a manifest records, the benchmark's own among them."""
-    spec = plugins.benchmarks()[benchmark]
-    names = [*RECORDED_PACKAGES, plugins.origin(spec).distribution]
-    return {name: _version(name) for name in dict.fromkeys(names) if name}
+def isolation_note(agent: Mapping[str, Any]) -> str:
+    """How an agent of a manifest was shut in, where readers of results have to know; otherwise empty."""
+    program = agent.get("program")
+    isolation = program.get("isolation") if isinstance(program, dict) else "full"
+    if isolation == "full":
+        return ""
+    if isolation == "uid":
+        return "isolation: uid (the agent could read whatever every user of the machine may read)"
+    return "isolation: none (the agent could read all that evalkit can, tasks and references included)"
 
 
-def _version(name: str) -> str:
+def installed_versions(plugins: Plugins, suite: Suite, agents: Iterable[AgentChoice]) -> dict[str, str]:
+    """Versions of the packages that a manifest records: the core's, and of all whose parts take part."""
+    benchmark = suite.benchmark
+    tables = (
+        (plugins.validators(benchmark), suite.validators),
+        (plugins.executors(benchmark), (*suite.executors, *suite.final_executors)),
+        (plugins.metrics(benchmark), suite.metrics),
+        (plugins.agents(benchmark), [agent.name for agent in agents]),
+    )
+    specs = [plugins.benchmarks()[benchmark], *(table[name] for table, names in tables for name in names)]
+    names = [*RECORDED_PACKAGES, *(plugins.origin(spec).distribution for spec in specs)]
+    return {name: package_version(name) for name in dict.fromkeys(names) if name}
+
+
+def package_version(name: str) -> str:
+    """The version of an installed package, marked if it is editable; `not installed` otherwise."""
     try:
         found = version(name)
     except PackageNotFoundError:

@@ -38,7 +38,7 @@ class ModelPlayers:
         self._assembly = Assembly(setup, plugins)
         self.agents = frozenset(c.id for c in setup.agents if self._assembly.plays_in_thread(c.id))
         self._clients = {
-            choice.id: _client(choice.argument, choice.options)
+            choice.id: _client(choice.argument, choice.options, connections)
             for choice in setup.agents
             if choice.id in self.agents and not self._assembly.has_own_program(choice.id)
         }
@@ -95,6 +95,8 @@ class ModelPlayers:
         for thread in list(self._programs):
             thread.join(STOP_S)
         self._limiters.close()
+        for client in self._clients.values():
+            client.close()
         for future in self._executions.values():
             future.cancel()
 
@@ -135,10 +137,12 @@ class ModelPlayers:
         return Rules(rules.limits, rules.validators, remote, rules.pictures)
 
 
-def _client(model: str, options: tuple[str, ...]) -> ModelClient:
+def _client(model: str, options: tuple[str, ...], connections: int) -> ModelClient:
+    """The client of a model; as many connections as episodes, unless the options say otherwise."""
     from evalkit.models import open_model, parse_options
 
-    return open_model(model, parse_options(options))
+    parsed = parse_options([f"max_connections={connections}", *options])
+    return open_model(model, parsed)
 
 
 class _RemoteExecutor:

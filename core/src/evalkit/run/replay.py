@@ -12,24 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from evalkit.agents.replay import recorded_replies
-from evalkit.episode import LoopExecutor, Rules, play
+from evalkit.agents.replay import RecordedWork, recorded_replies
+from evalkit.episode import LoopExecutor, Rules
 from evalkit.errors import UnknownNameError
 from evalkit.plugins import Plugins
 from evalkit.run.assemble import Assembly
 from evalkit.run.difference import Difference, first_difference
 from evalkit.run.plan import load_tasks
-from evalkit.run.resume import (
-    changed_components,
-    changed_constants,
-    changed_tasks,
-    other_packages,
-    recorded_suite,
-    recorded_tasks,
-)
-from evalkit.run.scoring import scorable_episodes
+from evalkit.run.resume import changed_components, changed_constants, other_packages, recorded_suite
+from evalkit.run.scoring import changed_tasks, recorded_tasks, scorable_episodes
 from evalkit.run.trial import MemorySink
-from evalkit.run.worker import PlaySetup
+from evalkit.run.worker import EpisodeJob, PlaySetup
 from evalkit.store.reader import RunReader
 from evalkit.types import (
     Artifact,
@@ -100,7 +93,7 @@ def replay_run(
         *changed_components(suite, plugins),
         *changed_tasks(reader, list(tasks.values())),
         *(changed_constants(reader, assembly) if execute else ()),
-        *other_packages(reader, plugins),
+        *other_packages(reader),
         *_other_platform(reader),
     ]
     replayed = Replayed(reader.name, execute, elsewhere)
@@ -148,8 +141,10 @@ def _play_again(
     rules = Rules(setup.limits, assembly.validators, executors)
     sink = MemorySink()
     seed = episode.key.seed(reader.manifest["seed"])
-    agent = _Recording(recorded_replies(reader, episode.key))
-    play(episode.key, task, seed, assembly.environment(), agent, rules, sink)
+    agent: RecordedWork | _Recording = _Recording(recorded_replies(reader, episode.key))
+    if assembly.mode == "workspace":
+        agent = RecordedWork(reader, episode)
+    assembly.play(EpisodeJob(0, episode.key, task, seed), agent, rules, sink)
     return Episode(episode.key, list(sink.events), sink.events[-1], sink.load)
 
 

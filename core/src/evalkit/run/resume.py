@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evalkit.canonical import sha256_of
@@ -18,13 +18,13 @@ from evalkit.errors import (
 from evalkit.plugins import Plugins
 from evalkit.registry import Suite
 from evalkit.run.assemble import Assembly, find_agent
-from evalkit.run.plan import Plan, installed_versions, load_tasks, tasks_sha256
-from evalkit.run.scoring import scorable_episodes
+from evalkit.run.plan import Plan, load_tasks, package_version
+from evalkit.run.scoring import changed_tasks, recorded_tasks, scorable_episodes
 from evalkit.run.worker import AgentChoice, PlaySetup
 from evalkit.store.planned import Shard
 from evalkit.store.reader import IndexLine, RunReader
 from evalkit.store.writer import RunWriter
-from evalkit.types import EpisodeKey, Task
+from evalkit.types import EpisodeKey
 
 SELECTIONS = ("error", "unscored", "missing")
 _LISTS = ("validators", "executors", "final_executors", "metrics")
@@ -94,20 +94,14 @@ def recorded_plan(reader: RunReader, plugins: Plugins) -> Plan:
     return Plan(suite, setup, tasks, len(every), manifest["epochs"], manifest["seed"], shard)
 
 
-def recorded_tasks(reader: RunReader, tasks: Iterable[Task]) -> tuple[Task, ...]:
-    """Those of the tasks that a run names, in its order."""
-    by_id = {task.id: task for task in tasks}
-    return tuple(by_id[name] for name in reader.manifest["tasks"] if name in by_id)
-
-
-def other_packages(reader: RunReader, plugins: Plugins) -> list[str]:
+def other_packages(reader: RunReader) -> list[str]:
     """What differs between this installation and the one that made a run, a phrase each."""
-    here = installed_versions(plugins, next(iter(reader.manifest["protocol"]["benchmark"])))
     recorded: Mapping[str, str] = reader.manifest["versions"]
+    here = {name: package_version(name) for name in recorded}
     return [
-        f"{name} is {here.get(name, 'not installed')}, was {version}"
+        f"{name} is {here[name]}, was {version}"
         for name, version in recorded.items()
-        if here.get(name) != version
+        if here[name] != version
     ]
 
 
@@ -130,15 +124,6 @@ def changed_components(suite: Suite, plugins: Plugins) -> Iterator[str]:
                 yield f"{word} {name} is not installed"
             elif tables[kind][name].version != version:
                 yield f"{word} {name} is version {tables[kind][name].version}, was {version}"
-
-
-def changed_tasks(reader: RunReader, tasks: Sequence[Task]) -> Iterator[str]:
-    """Whether the tasks of a recorded run (see `recorded_tasks`) are others here, a phrase."""
-    missing = len(reader.manifest["tasks"]) - len(tasks)
-    if missing:
-        yield f"{missing} of its tasks don't exist"
-    elif tasks_sha256(tasks) != reader.manifest["tasks_sha256"]:
-        yield "the contents of its tasks differ"
 
 
 def changed_constants(reader: RunReader, assembly: Assembly) -> Iterator[str]:
