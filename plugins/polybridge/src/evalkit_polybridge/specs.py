@@ -37,6 +37,16 @@ def _by_call(name: str, target: str, label: str, what: str) -> tuple[MetricSpec,
     )
 
 
+COST_RATIO = _mean(
+    "cost_ratio",
+    "CostRatio",
+    "Cost ÷ strict budget",
+    "mean material cost of the bridges that were crossed as a share of the level's strict budget, "
+    "whatever budget was played",
+    denominator=_SUCCESSES,
+    not_applicable="the episode did not succeed",
+)
+
 METRICS: tuple[MetricSpec, ...] = (
     *_by_call("success", "SuccessAt", "Success", "gave a bridge that every vehicle crossed"),
     *_by_call("valid", "ValidAt", "Valid", "gave a bridge that obeys every rule and entered physics"),
@@ -96,15 +106,7 @@ METRICS: tuple[MetricSpec, ...] = (
         not_applicable="the episode did not succeed",
         unit="$",
     ),
-    _mean(
-        "cost_ratio",
-        "CostRatio",
-        "Cost ÷ strict budget",
-        "mean material cost of the bridges that were crossed as a share of the level's strict budget, "
-        "whatever budget was played",
-        denominator=_SUCCESSES,
-        not_applicable="the episode did not succeed",
-    ),
+    COST_RATIO,
     _total(
         "validation_repair_calls",
         "ValidationRepairCalls",

@@ -1,21 +1,24 @@
 """Tables of a run: by agent and condition, by suite and group, by family and tag, and what designs fail on.
 
 Everything is counted from the trajectories of the episodes that have a result. Intervals are 95 %: Wilson
-for rates, a bootstrap over families for mean costs.
+for rates, a bootstrap over families for mean costs. A condition is headed by its name and, where that is
+another, by the budget that its levels had.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from evalkit import Episode, EpisodeKey, Task
+from evalkit import Episode, EpisodeKey, Score, Task
 from evalkit.report import Cell, Column, Estimate, Rate, Table
-from evalkit.stats import bootstrap_mean, wilson
+from evalkit.report.aggregate import aggregate
+from evalkit.stats import wilson
 from evalkit_polybridge.levels.families import FAMILIES
+from evalkit_polybridge.metrics import CostRatio
+from evalkit_polybridge.specs import COST_RATIO
 from evalkit_polybridge.trajectory import Trajectory, read_trajectory
 
 GROUPS = {
@@ -26,32 +29,37 @@ GROUPS = {
 }
 SUITES = ("core", "compositional")
 
-BOOTSTRAP_SEED = 0
-
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """An episode as the tables see it; `cost_ratio` is None unless it succeeded."""
+    """An episode as the tables see it; `cost_ratio` is that metric's score."""
 
     key: EpisodeKey
     trajectory: Trajectory
     hidden: Mapping[str, Any]
-    cost_ratio: float | None
+    cost_ratio: Score
 
     @staticmethod
     def of(episode: Episode, task: Task) -> _Played:
-        trajectory = read_trajectory(episode)
-        cost = None if trajectory.success is None else trajectory.success.cost
-        ratio = None if cost is None else cost / float(task.hidden["strict_budget"])
-        return _Played(episode.key, trajectory, task.hidden, ratio)
+        ratio = CostRatio({}).measure(episode, task)
+        return _Played(episode.key, read_trajectory(episode), task.hidden, ratio)
+
+    @property
+    def condition(self) -> str:
+        """`loose`, or `loose (strict budget)` where the name of the condition promises another budget."""
+        name, budget = self.key.condition, self.hidden["budget_name"]
+        return name if name == budget else f"{name} ({budget} budget)"
 
 
 _System = tuple[str, str]
 _Figure = tuple[str, Callable[[Sequence[_Played]], Cell]]
 
 
-def breakdown(episodes: Sequence[tuple[Episode, Task]]) -> list[Table]:
+def breakdown(episodes: Sequence[tuple[Episode, Task]], missing: Sequence[Task] = ()) -> list[Table]:
     """All tables of a run; `episodes` are those with a result, of any number of agents and conditions.
+
+    `missing` are the tasks of planned episodes without a result, one for each; every table says how many
+    they are.
 
     `polybridge.systems` and `polybridge.errors` hold every agent and condition; `polybridge.groups`,
     `polybridge.families` and `polybridge.tags` exist for each, with `/agent/condition` behind their name.
@@ -59,11 +67,15 @@ def breakdown(episodes: Sequence[tuple[Episode, Task]]) -> list[Table]:
     systems: dict[_System, list[_Played]] = {}
     for episode, task in episodes:
         played = _Played.of(episode, task)
-        systems.setdefault((played.key.agent, played.key.condition), []).append(played)
+        systems.setdefault((played.key.agent, played.condition), []).append(played)
     tables = [_by_system(systems)]
     for system, played_by in systems.items():
         tables += [_by_group(system, played_by), _by_family(system, played_by), _by_tag(system, played_by)]
-    return [*tables, _errors(systems)]
+    tables.append(_errors(systems))
+    if not missing:
+        return tables
+    left_out = f"{len(missing)} of {len(episodes) + len(missing)} planned episodes have no result: left out"
+    return [replace(table, note="\n".join(filter(None, (table.note, left_out)))) for table in tables]
 
 
 # --- Figures -----------------------------------------------------------------------------------------
@@ -92,14 +104,11 @@ def _recovery(group: Sequence[_Played]) -> Cell:
 
 
 def _mean_cost_ratio(group: Sequence[_Played]) -> Cell:
-    """Mean of cost ÷ strict budget over the successes; families are resampled whole."""
-    counted = [(p.cost_ratio, str(p.hidden["family"])) for p in group if p.cost_ratio is not None]
-    if not counted:
-        return Estimate(None, 0)
-    ratios, families = [ratio for ratio, _ in counted], [family for _, family in counted]
-    interval = bootstrap_mean(ratios, families, seed=BOOTSTRAP_SEED)
-    mean = math.fsum(ratios) / len(ratios)
-    return Estimate(mean, len(ratios), interval.low, interval.high, method="bootstrap(cluster=family)")
+    """The metric over the group."""
+    scores = {p.key: p.cost_ratio for p in group}
+    families = {p.key: str(p.hidden["family"]) for p in group}
+    found = aggregate(COST_RATIO, scores, clusters=families, missing=0)
+    return Estimate(found.value, found.denominator, found.low, found.high, method=found.method)
 
 
 _SYSTEM_FIGURES: tuple[_Figure, ...] = (

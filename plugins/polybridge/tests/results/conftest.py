@@ -94,8 +94,8 @@ def task_of() -> Callable[..., Task]:
     """A task with nothing but what metrics and tables read of it."""
 
     def make(name: str = "t", *, budget: float = 10_000.0, **hidden: Any) -> Task:
-        known = {"family": "T1B", "group": "T1", "suite": "core", "tags": [], "strict_budget": budget}
-        return Task(name, {}, known | hidden)
+        known = {"family": "T1B", "group": "T1", "suite": "core", "tags": [], "budget_name": "strict"}
+        return Task(name, {}, known | {"strict_budget": budget} | hidden)
 
     return make
 

@@ -9,7 +9,7 @@ import pytest
 from evalkit.report import Cell, Estimate, Rate, Table, cell_text, to_csv, to_text
 from evalkit_polybridge.levels.families import generate
 from evalkit_polybridge.tables import breakdown
-from evalkit_polybridge.tasks import level_task
+from evalkit_polybridge.tasks import level_task, load_tasks
 
 # Task: family, group, suite, tags, strict budget, calls, road of the success in members of $200.
 RUN: dict[str, tuple[str, str, str, list[str], float, str, int]] = {
@@ -151,7 +151,7 @@ def test_a_code_counts_once_per_call(written: Any, task_of: Any) -> None:
 
 def test_several_agents_and_conditions(episode_of: Any, task_of: Any) -> None:
     episodes = [
-        (episode_of(calls, agent=agent, condition=condition), task_of())
+        (episode_of(calls, agent=agent, condition=condition), task_of(budget_name=condition))
         for agent, condition, calls in (
             ("truss", "strict", "S"),
             ("flat", "strict", "FFF"),
@@ -170,6 +170,24 @@ def test_several_agents_and_conditions(episode_of: Any, task_of: Any) -> None:
         ("RUN_FALSE_AFTER_VALID", "– (0/0)", "100.0 % (3/3)", "0.0 % (0/1)"),
         ("EDGE_TOO_LONG", "– (0/0)", "0.0 % (0/3)", "100.0 % (1/1)"),
     ]
+
+
+def test_a_condition_that_promises_another_budget_is_headed_by_both(episode_of: Any, task_of: Any) -> None:
+    tables = breakdown([(episode_of("S", condition="loose"), task_of(budget_name="strict"))])
+    assert tables[0].rows[0][:2] == ("a", "loose (strict budget)")
+    assert tables[1].id == "polybridge.groups/a/loose (strict budget)"
+    assert tables[-1].columns[1].name == "a, loose (strict budget)"
+
+
+@pytest.mark.parametrize("budget", ["strict", "loose", "tight"])
+def test_tasks_know_their_budget(budget: str) -> None:
+    assert {task.hidden["budget_name"] for task in load_tasks({"budget": budget}, {})} == {budget}
+
+
+def test_missing_episodes_are_named_in_every_table(run: Any, task_of: Any) -> None:
+    tables = breakdown(run, [task_of("f"), task_of("g")])
+    assert all("2 of 7 planned episodes have no result: left out" in table.note for table in tables)
+    assert [table.rows for table in tables] == [table.rows for table in breakdown(run)]
 
 
 def test_a_run_without_results_has_empty_tables() -> None:

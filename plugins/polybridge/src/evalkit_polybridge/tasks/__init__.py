@@ -51,7 +51,7 @@ def _from_catalogue(tasks: Mapping[str, Any]) -> list[Task]:
     wanted = tasks.get("suite")
     if wanted not in (None, "core", "compositional"):
         raise UsageError(f"tasks.suite is {wanted!r}; it is 'core' or 'compositional'")
-    return [_task(entry) for entry in loaders[source](budget) if wanted in (None, entry.meta.suite)]
+    return [_task(entry, budget) for entry in loaders[source](budget) if wanted in (None, entry.meta.suite)]
 
 
 def _from_folder(tasks: Mapping[str, Any]) -> list[Task]:
@@ -70,14 +70,14 @@ def _from_folder(tasks: Mapping[str, Any]) -> list[Task]:
 
 def level_task(level: Level, meta: LevelMeta, *, loose: bool = False) -> Task:
     """A level from a file as a task; its own budget is its strict one."""
-    hidden = _hidden(meta) | {"strict_budget": level.budget}
+    hidden = _hidden(meta, "loose" if loose else "own") | {"strict_budget": level.budget}
     if loose:
         level = replace(level, budget=float(LOOSE_BUDGET))
     return Task(level.name, level_to_inputs(level), hidden)
 
 
-def _task(entry: Entry) -> Task:
-    hidden = _hidden(entry.meta) | {
+def _task(entry: Entry, budget_name: str) -> Task:
+    hidden = _hidden(entry.meta, budget_name) | {
         "strict_budget": entry.strict_budget,
         "reference_cost": entry.reference_cost,
         "optimum_cost": entry.optimum_cost,
@@ -85,8 +85,9 @@ def _task(entry: Entry) -> Task:
     return Task(entry.level.name, level_to_inputs(entry.level), hidden)
 
 
-def _hidden(meta: LevelMeta) -> dict[str, Any]:
+def _hidden(meta: LevelMeta, budget_name: str) -> dict[str, Any]:
     return {
+        "budget_name": budget_name,
         "family": meta.family,
         "group": meta.group,
         "suite": meta.suite,
