@@ -58,6 +58,8 @@ def evalkit_agents():
 """
 
 PARTS = f"""
+import os
+
 from evalkit.types import Reply, ToolCall
 from toy_towers import Gravity, Positive
 
@@ -66,7 +68,7 @@ class Rules(Positive):
 
 class Falls(Gravity):
     def __init__(self, settings): pass
-    def constants(self): return {{}}
+    def constants(self): return {{"g_m_per_s2": os.environ.get("TOWERS_G", "9.81")}}
 
 class Fixed:
     def __init__(self, argument, settings): self.height = argument
@@ -257,6 +259,14 @@ def test_a_baseline_of_another_protocol_is_refused_before_anything_is_played(eva
     assert done.returncode == ExitCode.USAGE
     assert "no baseline has the protocol of towers.gated" in done.stderr
     assert "differs in condition" in done.stderr
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_a_baseline_of_other_physics_is_refused_before_anything_is_played(evalkit, tmp_path):
+    evalkit("run", "towers.free", "-n", "1")
+    done = evalkit("run", "towers.free", "--baseline", "latest", TOWERS_G="1.62")
+    assert done.returncode == ExitCode.USAGE
+    assert "the constants of executor gravity differ; play a new baseline" in done.stderr
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
 

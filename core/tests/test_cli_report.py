@@ -167,6 +167,21 @@ def test_a_broken_view_is_named_and_costs_only_itself(toy, evalkit, monkeypatch,
     assert "plugin 'towers': view 'ink' failed: RuntimeError: no ink" in caplog.text
 
 
+def test_scores_by_other_tasks_than_those_played_are_noticed(evalkit, toy, monkeypatch, caplog):
+    assert json.loads(evalkit("report", "--format", "json")[0])["runs"][0]["notices"] == []
+    lower = toy.Task("T-4", {"limit_m": 3}, {"family": "high"})
+    monkeypatch.setattr(toy, "TASKS", [*toy.TASKS[:3], lower])
+    notice = (
+        "20260131-101500-towers.all-0001 is scored by other tasks than it played: the contents of its tasks "
+        "differ"
+    )
+    assert notice in " ".join(evalkit("report")[0].split())
+    assert json.loads(evalkit("report", "--format", "json")[0])["runs"][0]["notices"] == [notice]
+    caplog.clear()
+    evalkit("rescore")
+    assert [record.getMessage() for record in caplog.records] == [notice]
+
+
 def test_a_damaged_episode_is_missing_and_named(evalkit):
     folder = Path("runs/20260131-101500-towers.all-0001/episodes")
     victim = next(p for p in folder.iterdir() if '"careful"' in p.read_text() and "T-1" in p.name)

@@ -190,6 +190,36 @@ def test_other_protocols_are_refused_unless_forced(record):
     assert compared("one", "two", "--force")["same_protocol"] is False
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"executors": {"gravity": {"version": "1", "constants_sha256": "ef" * 32, "constants": {}}}},
+            "the constants of executor gravity",
+        ),
+        ({"tasks_sha256": "ef" * 32}, "the contents of the tasks"),
+    ],
+)
+def test_other_physics_and_other_tasks_are_refused_unless_forced(record, caplog, changes, words):
+    record("one", {"old": A})
+    record("two", {"new": B}, **changes)
+    with pytest.raises(UsageError) as refused:
+        compare("one", "two")
+    assert str(refused.value) == (
+        f"one and two can't be compared: they differ in {words}; --force compares them all the same"
+    )
+    text = " ".join(compare("one", "two", "--force").split())
+    assert f"compared by force, but the runs DIFFER in {words}: " in text
+    found = compared("one", "two", "--force")
+    assert (found["same_protocol"], found["differ_in"]) == (True, [words])
+
+
+def test_contents_of_different_selections_are_not_compared(record):
+    record("one", {"old": A})
+    record("two", {"new": B}, tasks=["T-2", "T-3"])
+    assert compared("one", "two")["differ_in"] == []
+
+
 def test_which_agents_are_compared(record):
     one = RunReader(record("one", {"old": A, "new": B}))
     two = RunReader(record("two", {"new": B, "old": A}))

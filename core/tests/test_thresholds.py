@@ -237,6 +237,12 @@ def test_other_protocols_are_refused(toy, tmp_path, regressions):
         regressions(GOOD, GOOD, protocol_hash="f" * 64, protocol=changed)
 
 
+def test_a_baseline_of_other_physics_is_refused(regressions):
+    other = {"gravity": {"version": "1", "constants_sha256": "ef" * 32, "constants": {}}}
+    with pytest.raises(UsageError, match="old and new can't be compared: they differ in the constants of"):
+        regressions(GOOD, GOOD, executors=other)
+
+
 def test_agents_and_tasks_have_to_fit(toy, tmp_path):
     two = Baseline(RunReader(toy.record(tmp_path, {"careful": GOOD, "hasty": GOOD}, run="two")))
     assert two.agent_for("hasty", ["hasty"]) == "hasty"

@@ -13,6 +13,7 @@ from evalkit.episode import LoopExecutor, Rules, play
 from evalkit.hookspecs import BenchmarkSpec, MetricSpec, ViewSpec, hookimpl
 from evalkit.plugins import Plugins
 from evalkit.report import Column, Rate, Table
+from evalkit.run.plan import tasks_sha256
 from evalkit.run.worker import event_body
 from evalkit.store.writer import RunWriter
 from evalkit.types import (
@@ -235,7 +236,7 @@ def record(folder, builders, *, run="20260131-101500-towers.all-0001", **changes
             {"id": a, "name": a, "argument": "", "version": "1", "plugin": "towers"} for a in builders
         ],
         "tasks": [task.id for task in TASKS],
-        "tasks_sha256": "cd" * 32,
+        "tasks_sha256": tasks_sha256(t for t in TASKS if t.id in changes.get("tasks", [t.id])),
         "epochs": 1,
         "seed": 0,
         "pictures": True,

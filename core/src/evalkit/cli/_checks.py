@@ -107,7 +107,9 @@ class Checks:
         return bool(self.thresholds or self.baselines)
 
     def admit_plans(self, plans: Sequence[Plan], plugins: Plugins) -> None:
-        """Find what can't be checked before episode 1: unknown metrics, baselines of another protocol."""
+        """Find what can't be checked before episode 1: unknown metrics, baselines of another protocol, or
+        played with other executors' constants or tasks than those installed.
+        """
         from evalkit.canonical import canonical_json
         from evalkit.report.thresholds import Threshold, check_names
         from evalkit.run.scoring import metric_specs
@@ -125,9 +127,11 @@ class Checks:
             baseline = self._baseline(plan.suite.name, plan.suite.protocol_hash, protocol)
             if baseline is not None:
                 baseline.check(agents, [task.id for task in plan.tasks])
+                baseline.check_installed(plan, plugins)
 
     def admit_runs(self, readers: Sequence[RunReader], plugins: Plugins) -> None:
         """The same for runs that were played before."""
+        from evalkit.report.compare import check_protocols
         from evalkit.report.run_report import protocol_metrics
         from evalkit.report.thresholds import check_names
 
@@ -137,6 +141,7 @@ class Checks:
             baseline = self._baseline(reader.name, manifest["protocol_hash"], manifest["protocol"])
             if baseline is not None:
                 baseline.check([agent["id"] for agent in manifest["agents"]], manifest["tasks"])
+                check_protocols(baseline.reader, reader)
 
     def problems(
         self, reader: RunReader, systems: Iterable[System], plugins: Plugins, *, own: bool

@@ -57,15 +57,20 @@ class _State:
 
 
 class _Warnings(logging.Handler):
-    """Says warnings of the core in one line on stderr, with the traceback if --debug was given."""
+    """Says each warning of the core once, in one line on stderr, with the traceback if --debug was given."""
 
     def __init__(self, state: _State) -> None:
         super().__init__(logging.WARNING)
         self._state = state
+        self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record."""
-        _say(f"{record.levelname.lower()}: {record.getMessage()}")
+        """Print a record, unless its text was printed before."""
+        text = f"{record.levelname.lower()}: {record.getMessage()}"
+        if text in self._said:
+            return
+        self._said.add(text)
+        _say(text)
         if self._state.debug and record.exc_info:
             import traceback
 

@@ -154,14 +154,35 @@ def side_of(reader: RunReader, scores: RunScores, agent: str) -> Side:
 
 
 def check_protocols(a: RunReader, b: RunReader, instead: str = "") -> None:
-    """UsageError if two runs were played under different protocols; `instead` says what can be done."""
-    if a.manifest["protocol_hash"] == b.manifest["protocol_hash"]:
+    """UsageError if two runs differ as `run_differences` says; `instead` says what can be done."""
+    differences = run_differences(a, b)
+    if not differences:
         return
+    one, other = (reader.manifest["protocol_hash"] for reader in (a, b))
+    protocols = [f" (protocol {hash[:12]})" if one != other else "" for hash in (one, other)]
     raise UsageError(
-        f"{a.name} (protocol {a.manifest['protocol_hash'][:12]}) and {b.name} "
-        f"(protocol {b.manifest['protocol_hash'][:12]}) can't be compared: they differ in "
-        f"{protocol_differences(a.manifest['protocol'], b.manifest['protocol'])}{instead}"
+        f"{a.name}{protocols[0]} and {b.name}{protocols[1]} can't be compared: they differ in "
+        f"{', '.join(differences)}{instead}"
     )
+
+
+def run_differences(a: RunReader, b: RunReader) -> list[str]:
+    """In what two runs differ that decides results whoever plays, a phrase each.
+
+    These are the protocol, the constants of executors, and the contents of tasks. Of the last a manifest
+    has one hash for all, so that they are compared only if both runs chose the same tasks.
+    """
+    one, other = a.manifest, b.manifest
+    found = []
+    if one["protocol_hash"] != other["protocol_hash"]:
+        found.append(protocol_differences(one["protocol"], other["protocol"]))
+    for name, executor in one["executors"].items():
+        twin = other["executors"].get(name, executor)
+        if executor["constants_sha256"] != twin["constants_sha256"]:
+            found.append(f"the constants of executor {name}")
+    if one["tasks"] == other["tasks"] and one["tasks_sha256"] != other["tasks_sha256"]:
+        found.append("the contents of the tasks")
+    return found
 
 
 def protocol_differences(a: Mapping[str, object], b: Mapping[str, object]) -> str:

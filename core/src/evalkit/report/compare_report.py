@@ -8,7 +8,16 @@ from typing import Any
 
 from evalkit.errors import UsageError
 from evalkit.plugins import Plugins
-from evalkit.report.compare import BOOTSTRAP, Comparison, Lost, Side, adjusted, compare_sides, side_of
+from evalkit.report.compare import (
+    BOOTSTRAP,
+    Comparison,
+    Lost,
+    Side,
+    adjusted,
+    compare_sides,
+    run_differences,
+    side_of,
+)
 from evalkit.report.formats import FILE_WIDTH, FORMATS, to_json, to_text
 from evalkit.report.run_report import chosen_metrics
 from evalkit.report.table import Cell, Column, Estimate, Rate, Table, listed
@@ -23,11 +32,12 @@ FEW_CLUSTERS = 10
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """One agent of A, one of B, and every metric of both."""
+    """One agent of A, one of B, and every metric of both; `differences` as in `run_differences`."""
 
     a: Side
     b: Side
     metrics: Sequence[Comparison]
+    differences: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +94,10 @@ def compare_runs(
     lost = {id: nothing if paired else Lost.as_declared(spec) for id, spec in scores_a.specs.items()}
     sides = [(side_of(a, scores_a, one), side_of(b, scores_b, other)) for one, other in agents]
     found = [compare_sides(*pair, lost) for pair in sides]
+    differences = run_differences(a, b)
     every = iter(adjusted(comparison for comparisons in found for comparison in comparisons))
     pairs = [
-        ComparedPair(*pair, [next(every) for _ in comparisons])
+        ComparedPair(*pair, [next(every) for _ in comparisons], differences)
         for pair, comparisons in zip(sides, found, strict=True)
     ]
     return ComparisonReport(pairs, paired)
@@ -107,7 +118,7 @@ def _difference_table(table_id: str, pair: ComparedPair, tests: int, paired: boo
     ]
     a, b = pair.a, pair.b
     title = f"{a.suite} · A {a.agent}, B {b.agent}"
-    note = "\n".join(_note(a, b, pair.metrics, tests, paired))
+    note = "\n".join(_note(pair, tests, paired))
     return Table(table_id, title, tuple(columns), tuple(rows), note, headline=True)
 
 
@@ -119,6 +130,7 @@ def _pair_json(pair: ComparedPair) -> dict[str, Any]:
         "a": _side_json(a),
         "b": _side_json(b),
         "same_protocol": a.protocol_hash == b.protocol_hash,
+        "differ_in": list(pair.differences),
         "tasks": {
             "both": len(shared),
             "only_a": [task for task in a.tasks if task not in shared],
@@ -201,7 +213,8 @@ def _flip_tables(table_id: str, found: Sequence[Comparison]) -> list[Table]:
     return [Table(table_id, "Tasks that changed", columns, tuple(rows), note, headline=True)]
 
 
-def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: bool) -> Iterator[str]:
+def _note(pair: ComparedPair, tests: int, paired: bool) -> Iterator[str]:
+    a, b, found = pair.a, pair.b, pair.metrics
     for name, side in (("A", a), ("B", b)):
         yield f"{name}: agent {side.agent}, run {side.run}"
     if a.protocol_hash != b.protocol_hash:
@@ -209,6 +222,12 @@ def _note(a: Side, b: Side, found: Sequence[Comparison], tests: int, paired: boo
             f"DIFFERENT PROTOCOLS ({a.protocol_hash[:12]} and {b.protocol_hash[:12]}), compared by force: "
             f"what differs may come from the protocol and not from the agents"
         )
+    elif pair.differences:
+        yield (
+            f"compared by force, but the runs DIFFER in {', '.join(pair.differences)}: "
+            f"what differs below may come from that and not from the agents"
+        )
+    yield from dict.fromkeys(notice for side in (a, b) for notice in side.scores.notices)
     shared = set(a.tasks) & set(b.tasks)
     for name, side in (("A", a), ("B", b)):
         own = [task for task in side.tasks if task not in shared]

@@ -9,6 +9,7 @@ lost counts against it in a proportion; one that the baseline lost counts for ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalkit.errors import UsageError
 from evalkit.plugins import Plugins
@@ -16,8 +17,13 @@ from evalkit.report.compare import Comparison, Lost, Side, check_protocols, comp
 from evalkit.report.systems import System
 from evalkit.report.table import listed
 from evalkit.report.thresholds import Problem
-from evalkit.run.scoring import RunScores, score_run
+from evalkit.run.assemble import Assembly
+from evalkit.run.resume import changed_constants
+from evalkit.run.scoring import RunScores, changed_tasks, score_run
 from evalkit.store.reader import RunReader
+
+if TYPE_CHECKING:
+    from evalkit.run.plan import Plan
 
 #: Setbacks that are rounding: a mean over tasks in another order, say.
 ROUNDING = 1e-12
@@ -48,6 +54,17 @@ class Baseline:
             self.agent_for(agent, agents)
         if not set(tasks) & set(self.reader.manifest["tasks"]):
             raise UsageError(f"the baseline {self.reader.name} has none of the tasks")
+
+    def check_installed(self, plan: Plan, plugins: Plugins) -> None:
+        """UsageError if what is installed would play a plan with other constants or tasks than here."""
+        differences = list(changed_constants(self.reader, Assembly(plan.setup, plugins)))
+        if [task.id for task in plan.tasks] == self.reader.manifest["tasks"]:
+            differences += changed_tasks(self.reader, plan.tasks)
+        if differences:
+            raise UsageError(
+                f"the baseline {self.reader.name} can't be compared with what is installed: "
+                f"{'; '.join(differences)}; play a new baseline"
+            )
 
     def regressions(
         self, reader: RunReader, systems: Sequence[System], plugins: Plugins, allowed: float

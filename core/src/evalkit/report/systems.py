@@ -11,6 +11,7 @@ from evalkit.errors import END_POLICIES, EndReason
 from evalkit.report.aggregate import STATUSES, Aggregate, Counterpart, aggregate, aggregate_run
 from evalkit.report.formats import table_json
 from evalkit.report.table import Cell, Column, Estimate, Rate, Table
+from evalkit.run.plan import isolation_notices
 from evalkit.types import EpisodeKey, Score, Task
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class System:
 
     Of the `planned` episodes, `played` ended somehow, `errors` of those in an error, and `finished` have a
     result that can be scored. `unscored` holds the reasons, one per episode, why others that were played
-    can't be.
+    can't be, `notices` what makes the figures doubtful.
     """
 
     run: str
@@ -36,6 +37,7 @@ class System:
     finished: int
     aggregates: Mapping[str, Aggregate]
     unscored: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def systems_of(reader: RunReader, scores: RunScores | None) -> list[System]:
@@ -46,6 +48,7 @@ def systems_of(reader: RunReader, scores: RunScores | None) -> list[System]:
     index = reader.index()
     failed = {key for key, line in index.items() if END_POLICIES[EndReason(line["end"]["reason"])].error}
     unscored = scores.unscored if scores is not None else {}
+    notes = {agent["id"]: isolation_notices(agent) for agent in reader.manifest["agents"]}
     systems = []
     for agent, planned in _by_agent(reader.planned()).items():
         finished = (planned & index.keys()) - failed - unscored.keys()
@@ -60,6 +63,7 @@ def systems_of(reader: RunReader, scores: RunScores | None) -> list[System]:
                 finished=len(finished),
                 aggregates=_aggregates(agent, planned, finished, scores) if scores is not None else {},
                 unscored=tuple(why for key, why in unscored.items() if key in planned),
+                notices=(*(scores.notices if scores is not None else ()), *notes.get(agent, ())),
             )
         )
     return systems
@@ -96,7 +100,7 @@ def merged_by_id(tables_of_runs: Sequence[tuple[str, Sequence[Table]]]) -> list[
 
 
 def summary(systems: Sequence[System], tables: Sequence[Table]) -> dict[str, Any]:
-    """The JSON of a report: `runs[{run, suite, agent, metrics{}}]` and `tables{}`.
+    """The JSON of a report: `runs[{run, suite, agent, episodes{}, metrics{}, notices[]}]` and `tables{}`.
 
     Values, `low` and `high` of proportions are fractions; `missing` is null if every episode has a
     result, otherwise the second figure and how it counts them.
@@ -114,6 +118,7 @@ def summary(systems: Sequence[System], tables: Sequence[Table]) -> dict[str, Any
                     "finished": system.finished,
                 },
                 "metrics": {name: metric_json(a) for name, a in system.aggregates.items()},
+                "notices": list(system.notices),
             }
             for system in systems
         ],
@@ -256,7 +261,7 @@ def _with_missing(aggregate: Aggregate | None) -> Cell:
 
 def _note(systems: Sequence[System], metrics: Mapping[str, str], names: Sequence[str]) -> str:
     """Which episodes are missing, what each figure leaves out, and how intervals were made."""
-    lines = _missing_lines(systems, names)
+    lines = [*dict.fromkeys(notice for s in systems for notice in s.notices), *_missing_lines(systems, names)]
     for metric, label in metrics.items():
         noted: dict[str, list[str]] = {}
         for system, name in zip(systems, names, strict=True):

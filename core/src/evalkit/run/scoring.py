@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalkit.errors import END_POLICIES, EndReason, RecordError, UnknownNameError
 from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins, resolve
-from evalkit.run.plan import load_benchmark_tasks
+from evalkit.run.plan import load_benchmark_tasks, tasks_sha256
 from evalkit.store.reader import RunReader
 from evalkit.store.writer import write_atomically
 from evalkit.types import Episode, EpisodeKey, Score, Task
@@ -25,25 +25,33 @@ _log = logging.getLogger("evalkit")
 
 @dataclass(slots=True)
 class RunScores:
-    """Every score of a run: per metric and episode, and per run-wide metric and agent."""
+    """Every score of a run: per metric and episode, and per run-wide metric and agent.
+
+    `notices` say what makes the scores doubtful, a sentence each.
+    """
 
     specs: dict[str, MetricSpec]
     tasks: dict[str, Task]
     episode_scores: dict[str, dict[EpisodeKey, Score]] = field(default_factory=dict)
     run_scores: dict[str, dict[str, Score]] = field(default_factory=dict)
     unscored: dict[EpisodeKey, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
 
 
 def score_run(reader: RunReader, plugins: Plugins, metrics: Iterable[str] | None = None) -> RunScores:
     """Score a run from its record.
 
     `metrics` defaults to those of the run's protocol. A metric that raises leaves the episode `unscored`.
+    Tasks that aren't those that were played are noticed and logged.
     """
     protocol = reader.manifest["protocol"]
     benchmark, settings = benchmark_of(reader), protocol["settings"]
     specs = metric_specs(plugins, benchmark, list(protocol["metrics"] if metrics is None else metrics))
     tasks = {t.id: t for t in load_benchmark_tasks(plugins, benchmark, protocol["tasks"], settings)}
     scores = RunScores(specs, tasks)
+    for change in changed_tasks(reader, recorded_tasks(reader, tasks.values())):
+        scores.notices.append(f"{reader.name} is scored by other tasks than it played: {change}")
+        _log.warning("%s", scores.notices[-1])
     scorers = {id: resolve(spec.target, plugins.origin(spec).plugin)(settings) for id, spec in specs.items()}
     per_episode = [id for id, spec in specs.items() if spec.scope == "episode"]
     per_run = [id for id, spec in specs.items() if spec.scope == "run"]
@@ -68,6 +76,21 @@ def score_run(reader: RunReader, plugins: Plugins, metrics: Iterable[str] | None
 def benchmark_of(reader: RunReader) -> str:
     """The id of the benchmark that a run played."""
     return str(next(iter(reader.manifest["protocol"]["benchmark"])))
+
+
+def recorded_tasks(reader: RunReader, tasks: Iterable[Task]) -> tuple[Task, ...]:
+    """Those of the tasks that a run names, in its order."""
+    by_id = {task.id: task for task in tasks}
+    return tuple(by_id[name] for name in reader.manifest["tasks"] if name in by_id)
+
+
+def changed_tasks(reader: RunReader, tasks: Sequence[Task]) -> Iterator[str]:
+    """Whether the tasks of a recorded run (see `recorded_tasks`) are others here, a phrase."""
+    missing = len(reader.manifest["tasks"]) - len(tasks)
+    if missing:
+        yield f"{missing} of its tasks don't exist"
+    elif tasks_sha256(tasks) != reader.manifest["tasks_sha256"]:
+        yield "the contents of its tasks differ"
 
 
 def metric_specs(plugins: Plugins, benchmark: str, names: list[str]) -> dict[str, MetricSpec]:
