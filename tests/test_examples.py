@@ -1,0 +1,24 @@
+"""The examples run, and their files are what they say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def test_bridge_by_hand_writes_the_reply_that_lies_beside_it(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "bridge_by_hand.py"), str(tmp_path / "bridge.png")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "violations: none" in done.stdout
+    assert "crossed" in done.stdout
+    assert (tmp_path / "bridge.json").read_text() == (EXAMPLES / "warren_08m.json").read_text()
+
+
+def test_the_reply_works(tmp_path: Path) -> None:
+    reply = str(EXAMPLES / "warren_08m.json")
+    command = [sys.executable, "-m", "evalkit", "try", "polybridge.strict", reply, "--id", "T1B_Basic_08m"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.endswith("works: yes\n")
