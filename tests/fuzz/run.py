@@ -35,7 +35,7 @@ def main() -> int:
         for target in targets:
             seed = random.getrandbits(32) if arguments.seed is None else arguments.seed
             if not survives(target, seed):
-                print(f"{target} failed: python {HERE.name}/run.py --target {target} --seed {seed}")
+                print(f"{target} failed: python {sys.argv[0]} --target {target} --seed {seed}")
                 return 1
             print(f"{target}: {EXAMPLES_PER_ROUND} more examples of each property", flush=True)
             if time.monotonic() > end:

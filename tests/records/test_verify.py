@@ -146,7 +146,7 @@ def test_an_index_line_that_is_none(copy):
     lines = index_of(copy)
     del lines[2]["chain"]
     write_index(copy, lines)
-    assert ("episodes.jsonl", 3, "not an entry of the index") in {
+    assert ("episodes.jsonl", 3, "not an entry of the index: chain is missing") in {
         (d.file, d.line, d.message) for d in damages(copy)
     }
 

@@ -60,6 +60,7 @@ _WORDS: Mapping[Any, str] = {
 _KEY = {"agent": str, "task": str, "condition": str, "epoch": int}
 _SPENT = Each(Amount)
 _END = {"reason": Reason, "counters": _SPENT, "detail?": str}
+_ENTRY = {"key": _KEY, "end": _END, "attempt": int, "events": int, "chain": str, "spent_before?": _SPENT}
 _TEXT = (str, dict)
 _IMAGE = {"name": str, "blob": (str, None)}
 _ARTIFACT = {"name": str, "blob": str, "media_type": str}
@@ -162,6 +163,11 @@ def event_fault(event: Any) -> str:
 def end_fault(end: Any) -> str:
     """What is wrong with how the index says that an episode ended; empty if nothing is."""
     return _fault(end, _END, "")
+
+
+def entry_fault(line: Any) -> str:
+    """What is wrong with a line of the index; empty if nothing is."""
+    return _fault(line, _ENTRY, "")
 
 
 def evidence_fault(line: Any) -> str:

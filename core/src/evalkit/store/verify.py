@@ -19,7 +19,7 @@ from evalkit.store import RECORD_VERSION
 from evalkit.store.lock import refuse_if_written
 from evalkit.store.logs import LogReading, attempt_path, blob_references, episode_path, read_log
 from evalkit.store.reader import MAX_INDEX_BYTES, RunReader
-from evalkit.store.shapes import end_fault, evidence_fault, manifest_fault
+from evalkit.store.shapes import entry_fault, evidence_fault, manifest_fault
 from evalkit.store.writer import spent_in
 from evalkit.types import EpisodeKey
 
@@ -124,11 +124,10 @@ class _Check:
     def _index(self) -> None:
         path = self._folder / "episodes.jsonl"
         for number, line in self._json_lines(path):
-            fault = _entry_fault(line)
-            if fault:
-                self._damage(path, number, fault)
+            if fault := entry_fault(line):
+                self._damage(path, number, f"not an entry of the index: {fault}")
                 continue
-            key = EpisodeKey(**line["key"])
+            key = EpisodeKey(*(line["key"][name] for name in ("agent", "task", "condition", "epoch")))
             entries = self._entries.setdefault(key, {})
             if key not in self._planned:
                 self._damage(path, number, f"{key.text()} is no planned episode")
@@ -280,22 +279,6 @@ class _Check:
         for name in sorted(present.keys() - self._references.keys()):
             self._note(present[name], None, "no event refers to it")
         self._found.blobs = len(self._references)
-
-
-def _entry_fault(line: Any) -> str:
-    """What is wrong with the shape of an index line; empty if nothing is."""
-    try:
-        EpisodeKey(**line["key"]).file_stem()
-        shapes = (
-            not end_fault(line["end"])
-            and isinstance(line["attempt"], int)
-            and line["attempt"] >= 1
-            and isinstance(line["events"], int)
-            and isinstance(line["chain"], str)
-        )
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return "not an entry of the index"
-    return "" if shapes else "not an entry of the index"
 
 
 def _contradictions(entry: Mapping[str, Any], reading: LogReading) -> Iterator[str]:
