@@ -389,7 +389,13 @@ def test_pass_at_k_of_a_run_with_epochs(toy, tmp_path):
     assert [column.name for column in table.columns] == ["k", "pass@k", "pass^k"]
     figures = [[(cell.value, cell.n) for cell in row[1:]] for row in table.rows]
     assert figures == [[(2.5 / 3, 3), (2.5 / 3, 3)], [(1.0, 2), (0.5, 2)]]
-    assert "fewer than 2 attempts with a value: T-3" in table.note
+    assert table.note.splitlines() == [
+        "k=2 leaves out 1 of 3 tasks, which have fewer than 2 attempts with a value: T-3",
+        "pass@k: one of k attempts at a task succeeds; pass^k: all of k do (means over tasks)",
+        "[low, high] is the 95 % interval: bootstrap(cluster=task)",
+    ]
+    success = report.systems[0].aggregates["towers.success"]
+    assert (success.numerator, success.denominator, success.method) == (4, 5, "bootstrap(cluster=task)")
     once = run_report([RunReader(toy.record(tmp_path, {"a": heights}, run="one"))], toy.plugins())
     assert "pass_at_k" not in [t.id for t in once.tables]
 

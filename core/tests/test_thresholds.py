@@ -1,6 +1,5 @@
 """Thresholds on figures and regressions against a baseline, which no run can pass by losing episodes."""
 
-
 import pytest
 
 from evalkit.errors import RecordError, UnknownNameError, UsageError
@@ -31,7 +30,8 @@ def figure(spec, *values, missing=0):
         EpisodeKey("builder", f"t{i}", "c", 1): value if isinstance(value, Score) else Score(float(value))
         for i, value in enumerate(values)
     }
-    return aggregate(spec, scores, clusters=None, missing=missing)
+    lost = [EpisodeKey("builder", f"lost{i}", "c", 1) for i in range(missing)]
+    return aggregate(spec, scores, clusters=None, missing=lost)
 
 
 # Reading

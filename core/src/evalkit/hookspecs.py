@@ -105,7 +105,8 @@ class MetricSpec:
     """A number computed from records alone; `target` names an `evalkit.types.Metric` class.
 
     `kind` decides the interval: `proportion` (values 0/1, Wilson), `mean` (bootstrap, resampled by
-    `cluster`, a key of `Task.hidden`), `total` (a sum, no interval). `missing` says what an episode
+    `cluster`, a key of `Task.hidden`), `total` (a sum, no interval); where tasks have several epochs,
+    proportions are resampled, too, by `cluster` or whole tasks. `missing` says what an episode
     without a result counts as in the second figure, `failure` (0) or `omit`. `denominator` and
     `not_applicable` are sentences for readers. `scope="run"` metrics see all episodes at once.
     `unit` is printed behind the value (`%` prints a proportion in percent).

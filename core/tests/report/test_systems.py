@@ -14,7 +14,8 @@ from evalkit.types import EpisodeKey, Score
 def figure(label, successes, n, missing=0, metric=""):
     spec = MetricSpec(metric or f"m.{label}", "", label, "")
     scores = {EpisodeKey("a", f"t{i}", "c", 1): Score(float(i < successes)) for i in range(n)}
-    return aggregate(spec, scores, clusters=None, missing=missing)
+    lost = [EpisodeKey("a", f"lost{i}", "c", 1) for i in range(missing)]
+    return aggregate(spec, scores, clusters=None, missing=lost)
 
 
 def system(agent, *figures, run="r1", suite="s.one"):

@@ -3,13 +3,16 @@
 Two figures belong to every metric: one over the scored episodes, and one in which episodes without a
 result count as the metric declares (as failures, or left out). What was skipped, not applicable,
 undetermined or unscored is counted by its own word and is never a 0.
+
+Several epochs of a task resemble each other: intervals resample whole tasks (or the clusters that a metric
+declares) as soon as one counts twice.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -21,6 +24,9 @@ STATUSES = ("ok", "not_applicable", "skipped", "degraded", "undetermined", "unsc
 
 #: Seed of every bootstrap, so that a report gives the same bits each time.
 BOOTSTRAP_SEED = 0
+
+#: Name of the interval of proportions.
+WILSON = "wilson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,43 +94,44 @@ def aggregate(
     scores: Mapping[EpisodeKey, Score],
     *,
     clusters: Mapping[EpisodeKey, str] | None,
-    missing: int,
+    missing: Collection[EpisodeKey] = (),
 ) -> Aggregate:
     """One figure over the scores of one agent's episodes.
 
-    `clusters` names the group that each episode is resampled with (None: each on its own). `missing` is
-    the number of planned episodes without an entry in `scores`; those with an `unscored` score lack a
-    result, too. A missing episode counted as a failure is a 0 and, in the bootstrap, its own cluster;
-    but where every score was skipped or undetermined, missing episodes don't turn that into a 0.
-    EvalkitError if a score breaks the metric's contract (no value, not finite, not 0/1 in a proportion).
+    `clusters` names the group that an episode is resampled with (one that isn't in it: with its task);
+    None stands for tasks. `missing` are the planned episodes without an entry in `scores`; those with an
+    `unscored` score lack a result, too. A missing episode counted as a failure is a 0; but where every
+    score was skipped or undetermined, missing episodes don't turn that into a 0. EvalkitError if a score
+    breaks the metric's contract (no value, not finite, not 0/1 in a proportion).
     """
     keys = sorted(scores)
     counts = _count_statuses(spec, (scores[key] for key in keys))
     counted = [key for key in keys if scores[key].status in ("ok", "degraded")]
-    values = [checked_value(spec, key.text(), scores[key]) for key in counted]
-    names = None if clusters is None else [clusters[key] for key in counted]
-    lacking = missing + counts["unscored"]
+    values = {key: checked_value(spec, key.text(), scores[key]) for key in counted}
+    lacking = [*missing, *(key for key in keys if scores[key].status == "unscored")]
     counterpart = None
-    figure = _figure(spec, values, names)
+    figure = _figure(spec, values, clusters)
     if lacking:
         second = figure
         unmeasured = not values and (counts["skipped"] or counts["undetermined"])
         if spec.missing == "failure" and not unmeasured:
-            own = [f"\0missing {i}" for i in range(lacking)]
-            second = _figure(spec, [*values, *[0.0] * lacking], None if names is None else [*names, *own])
-        counterpart = Counterpart(lacking, spec.missing, *second[:-1])
+            second = _figure(spec, values | dict.fromkeys(sorted(lacking), 0.0), clusters)
+        counterpart = Counterpart(len(lacking), spec.missing, *second[:-1])
     return _aggregate(spec, figure, counterpart, counts, _note(counts, scores.values()))
 
 
-def aggregate_run(spec: MetricSpec, score: Score, *, missing: int = 0) -> Aggregate:
+def aggregate_run(spec: MetricSpec, score: Score, *, missing: int = 0, epochs: int = 1) -> Aggregate:
     """The figure of a metric that sees all episodes of an agent at once.
 
-    A proportion with counts gets a Wilson interval; any other value keeps the interval of its own.
-    `missing` is the number of planned episodes without a result. They count as failures only in a
-    proportion that declares so: no other value says what a failure would add to it.
+    A proportion with counts gets a Wilson interval, whose name says so if there were several `epochs`: counts
+    don't tell them apart. Any other value keeps the interval of its own. `missing` is the number of planned
+    episodes without a result. They count as failures only in a proportion that declares so: no other value
+    says what a failure would add to it.
     """
     counts = _count_statuses(spec, [score])
     figure = _run_figure(spec, score)
+    if figure.method == WILSON and epochs > 1:
+        figure = figure._replace(method=f"{WILSON} (epochs taken as independent)")
     counterpart = None
     if missing:
         second, counted_as = figure, spec.missing
@@ -160,18 +167,45 @@ def _aggregate(
     )
 
 
-def _figure(spec: MetricSpec, values: Sequence[float], clusters: Sequence[str] | None) -> _Figure:
-    if spec.kind == "proportion":
-        return _proportion(math.fsum(values), len(values))
+def _figure(
+    spec: MetricSpec, values: Mapping[EpisodeKey, float], clusters: Mapping[EpisodeKey, str] | None
+) -> _Figure:
+    total, n = math.fsum(values.values()), len(values)
+    repeated = len({key.task for key in values}) < n
+    if spec.kind == "proportion" and not repeated:
+        return _proportion(total, n)
     if not values:
         return _Figure(None, None, 0, None, None, "")
     if spec.kind == "total":
-        return _Figure(math.fsum(values), None, len(values), None, None, "")
+        return _Figure(total, None, n, None, None, "")
+    names = [(clusters or {}).get(key, f"task {key.task}") for key in values]
+    by = f"(cluster={'task' if clusters is None else spec.cluster})"
+    if spec.kind == "proportion":
+        return _repeated_proportion(list(values.values()), names, by)
     from evalkit.stats import bootstrap_mean
 
-    interval = bootstrap_mean(values, clusters, seed=BOOTSTRAP_SEED)
-    method = "bootstrap" if clusters is None else f"bootstrap(cluster={spec.cluster})"
-    return _Figure(math.fsum(values) / len(values), None, len(values), interval.low, interval.high, method)
+    if clusters is None and not repeated:
+        interval, by = bootstrap_mean(list(values.values()), seed=BOOTSTRAP_SEED), ""
+    else:
+        interval = bootstrap_mean(list(values.values()), names, seed=BOOTSTRAP_SEED)
+    return _Figure(total / n, None, n, interval.low, interval.high, f"bootstrap{by}")
+
+
+def _repeated_proportion(values: Sequence[float], clusters: Sequence[str], by: str) -> _Figure:
+    """A proportion over several epochs.
+
+    If all values are alike, resampling has no spread to show: the interval is then that of as many
+    successes (or failures) as there are clusters.
+    """
+    from evalkit.stats import bootstrap_mean
+
+    successes, n = int(math.fsum(values)), len(values)
+    if 0 < successes < n:
+        interval = bootstrap_mean(values, clusters, seed=BOOTSTRAP_SEED)
+        return _Figure(successes / n, successes, n, interval.low, interval.high, f"bootstrap{by}")
+    groups = len(set(clusters))
+    alike = _proportion(groups if successes else 0, groups)
+    return _Figure(successes / n, successes, n, alike.low, alike.high, f"{WILSON}{by}")
 
 
 def _proportion(numerator: float, denominator: float) -> _Figure:
@@ -179,7 +213,7 @@ def _proportion(numerator: float, denominator: float) -> _Figure:
 
     successes, n = int(numerator), int(denominator)
     interval = wilson(successes, n)
-    return _Figure(successes / n if n else None, successes, n, interval.low, interval.high, interval.method)
+    return _Figure(successes / n if n else None, successes, n, interval.low, interval.high, WILSON)
 
 
 def _run_figure(spec: MetricSpec, score: Score) -> _Figure:

@@ -20,7 +20,8 @@ def pass_table(reader: RunReader, scores: RunScores) -> Table | None:
     """pass@k and pass^k of the suite's first metric, per agent; None unless the run has several epochs, that
     metric is a proportion of episodes and among the scores.
 
-    Attempts without a value (lost, say) are no attempts; tasks left with fewer than k are left out and named.
+    Attempts without a value (lost, say) are no attempts; tasks left with fewer than k are left out, counted
+    and named.
     """
     epochs: int = reader.manifest["epochs"]
     first = next(iter(reader.manifest["protocol"]["metrics"]), "")
@@ -40,9 +41,13 @@ def pass_table(reader: RunReader, scores: RunScores) -> Table | None:
         for row, k in zip(rows, _shown(epochs), strict=True):
             averages = mean_pass_at_k(counts, k), mean_pass_hat_k(counts, k)
             row += [_cell(average, spec, scores) for average in averages]
-            if averages[0].skipped:
-                notes.append(f"{prefix}fewer than {k} attempts with a value: {listed(averages[0].skipped)}")
+            if left_out := averages[0].skipped:
+                notes.append(
+                    f"{prefix}k={k} leaves out {len(left_out)} of {len(counts)} tasks, "
+                    f"which have fewer than {k} attempts with a value: {listed(left_out)}"
+                )
     notes.append("pass@k: one of k attempts at a task succeeds; pass^k: all of k do (means over tasks)")
+    notes.append(f"[low, high] is the 95 % interval: {_method(spec)}")
     title = f"{spec.label} in k of {epochs} epochs"
     return Table("pass_at_k", title, tuple(columns), tuple(map(tuple, rows)), "\n".join(notes), headline=True)
 
@@ -68,4 +73,9 @@ def _cell(average: TaskAverage, spec: MetricSpec, scores: RunScores) -> Estimate
     ]
     interval = bootstrap_mean(list(average.per_task.values()), names, seed=BOOTSTRAP_SEED)
     n = len(average.per_task)
-    return Estimate(average.value, n, interval.low, interval.high, spec.unit, "", interval.method)
+    return Estimate(average.value, n, interval.low, interval.high, spec.unit, "", _method(spec))
+
+
+def _method(spec: MetricSpec) -> str:
+    """What is resampled: the epochs of a task are in its value, and don't count one by one."""
+    return f"bootstrap(cluster={spec.cluster or 'task'})"

@@ -170,21 +170,26 @@ def _aggregates(
 ) -> dict[str, Aggregate]:
     """Every metric's figure, in the order of `scores.specs`."""
     found: dict[str, Aggregate] = {}
+    epochs = max((key.epoch for key in planned), default=1)
     for name, spec in scores.specs.items():
         if spec.scope == "run":
             nothing = Score(None, "unscored", {"why": "no episode has a result"})
             score = scores.run_scores[name].get(agent, nothing)
-            found[name] = aggregate_run(spec, score, missing=len(planned - finished))
+            found[name] = aggregate_run(spec, score, missing=len(planned - finished), epochs=epochs)
         else:
             own = {key: score for key, score in scores.episode_scores[name].items() if key.agent == agent}
-            clusters = _clusters(spec.cluster, own, scores.tasks) if spec.cluster else None
-            found[name] = aggregate(spec, own, clusters=clusters, missing=len(planned - own.keys()))
+            clusters = _clusters(spec.cluster, planned, scores.tasks) if spec.cluster else None
+            found[name] = aggregate(spec, own, clusters=clusters, missing=planned - own.keys())
     return found
 
 
 def _clusters(name: str, keys: Iterable[EpisodeKey], tasks: Mapping[str, Task]) -> dict[EpisodeKey, str]:
-    """The cluster of each episode; a task that doesn't declare one is its own, with all its epochs."""
-    return {key: str(tasks[key.task].hidden.get(name, f"task {key.task}")) for key in keys}
+    """The cluster of each episode whose task declares one; another task is its own, with all its epochs."""
+    return {
+        key: str(tasks[key.task].hidden[name])
+        for key in keys
+        if key.task in tasks and name in tasks[key.task].hidden
+    }
 
 
 def _metric_labels(systems: Sequence[System]) -> dict[str, str]:

@@ -107,7 +107,7 @@ def _mean_cost_ratio(group: Sequence[_Played]) -> Cell:
     """The metric over the group."""
     scores = {p.key: p.cost_ratio for p in group}
     families = {p.key: str(p.hidden["family"]) for p in group}
-    found = aggregate(COST_RATIO, scores, clusters=families, missing=0)
+    found = aggregate(COST_RATIO, scores, clusters=families)
     return Estimate(found.value, found.denominator, found.low, found.high, method=found.method)
 
 
