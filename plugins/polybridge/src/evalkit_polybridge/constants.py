@@ -53,6 +53,11 @@ START_SPACING_M = 4.0
 FINISH_BEYOND_EDGE_M = 2.0
 CRUISE_M_PER_S = 2.5
 
+#: The ground: length of the banks, how deep they go (the floor of the water), and how deep platforms go.
+BANK_LENGTH_M = 60.0
+BANK_FLOOR_Y_M = -8.0
+PLATFORM_FLOOR_Y_M = -7.0
+
 #: Budgets of the strict condition, in dollars; loose is one budget for every level.
 BUDGET_LADDER: tuple[int, ...] = (
     6500, 7000, 7500, 8000, 8500, 9000, 9500, 10000, 11000, 12000, 13000, 14000, 15000,
@@ -122,6 +127,8 @@ def physics_constants() -> dict[str, float]:
         "START_SPACING_M": START_SPACING_M,
         "FINISH_BEYOND_EDGE_M": FINISH_BEYOND_EDGE_M,
         "CRUISE_M_PER_S": CRUISE_M_PER_S,
+        "BANK_LENGTH_M": BANK_LENGTH_M,
+        "BANK_FLOOR_Y_M": BANK_FLOOR_Y_M,
         "GRAVITY_M_PER_S2": GRAVITY_M_PER_S2,
         "STEP_S": STEP_S,
         "BREAK_STRAIN": BREAK_STRAIN,

@@ -16,7 +16,9 @@ from itertools import pairwise
 from PIL import Image, ImageChops, ImageDraw, ImageFont
 
 from evalkit_polybridge.constants import (
+    BANK_FLOOR_Y_M,
     FIRST_START_X_M,
+    PLATFORM_FLOOR_Y_M,
     ROAD,
     START_SPACING_M,
     STEEL,
@@ -24,7 +26,7 @@ from evalkit_polybridge.constants import (
     WHEELBASE_M,
     WOOD,
 )
-from evalkit_polybridge.graph import BANK_FLOOR_Y_M, PLATFORM_FLOOR_Y_M, Bridge, Level, Point, Region
+from evalkit_polybridge.graph import Bridge, Level, Point, Region
 
 Colour = tuple[int, int, int]
 

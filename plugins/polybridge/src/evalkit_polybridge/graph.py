@@ -10,14 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from evalkit_polybridge.constants import MATERIALS
+from evalkit_polybridge.constants import BANK_FLOOR_Y_M, BANK_LENGTH_M, MATERIALS
 
 Point = tuple[float, float]
-
-#: How deep the banks and platforms are drawn, and where the water stands; part of the terrain's outline.
-BANK_FLOOR_Y_M = -8.0
-PLATFORM_FLOOR_Y_M = -7.0
-BANK_LENGTH_M = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +132,7 @@ class LevelMeta:
     """What a level's author knows and a model must not see.
 
     `group` is one of T1, T2, T4, G; `suite` is `core` or `compositional`; `parameters` are the
-    generator's own.
+    generator's own; `strict_budget` in dollars is what costs are compared to, None if that isn't known yet.
     """
 
     family: str
@@ -145,3 +140,4 @@ class LevelMeta:
     suite: str
     tags: tuple[str, ...]
     parameters: dict[str, Any]
+    strict_budget: float | None = None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from evalkit_polybridge.constants import ROAD, STEEL, WOOD, physics_constants
+from evalkit_polybridge.constants import MATERIALS, ROAD, STEEL, WOOD, physics_constants
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node, Platform
-from evalkit_polybridge.physics import Run, kernel, simulate, simulate_batch
+from evalkit_polybridge.physics import Run, kernel, model, simulate, simulate_batch
 from evalkit_polybridge.physics.model import State, build_model, initial_state
 
 
@@ -199,3 +201,12 @@ def test_an_empty_level_list_is_an_empty_batch() -> None:
 def test_a_repeated_run_repeats_its_bits(build: SimpleNamespace) -> None:
     level, bridge = cases(build)["collapse"]
     assert simulate(replace(level), replace(bridge)).digest == simulate(level, bridge).digest
+
+def test_every_constant_that_the_model_reads_is_hashed() -> None:
+    """Whatever `model.py` takes from `constants` decides outcomes, so it is among the executor's constants."""
+    read = set(re.findall(r"\bc\.([A-Z][A-Z0-9_]+)", Path(model.__file__).read_text(encoding="utf-8")))
+    tables = {"MATERIALS", "ROAD"}  # hashed by material
+    hashed = physics_constants()
+    assert len(read) > 30
+    assert read - tables <= set(hashed)
+    assert {f"{m.name}.strength_pn" for m in MATERIALS.values()} <= set(hashed)

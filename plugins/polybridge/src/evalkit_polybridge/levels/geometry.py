@@ -16,6 +16,7 @@ from evalkit_polybridge.constants import (
     FINISH_BEYOND_EDGE_M,
     FIRST_START_X_M,
     LOOSE_BUDGET,
+    PLATFORM_FLOOR_Y_M,
     ROAD,
     START_SPACING_M,
     STEEL,
@@ -23,7 +24,7 @@ from evalkit_polybridge.constants import (
     WINDOW_S,
     WOOD,
 )
-from evalkit_polybridge.graph import PLATFORM_FLOOR_Y_M, Level, Node, Platform, Point, Region
+from evalkit_polybridge.graph import Level, Node, Platform, Point, Region
 
 BASE_LOAD_PG = 3.0
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalkit_polybridge import constants as c
-from evalkit_polybridge.graph import BANK_FLOOR_Y_M, BANK_LENGTH_M, Bridge, Edge, Level, Node, Point
+from evalkit_polybridge.graph import Bridge, Edge, Level, Node, Point
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.uint32]  # unsigned: numba then adds no test for negative indices
@@ -309,9 +309,9 @@ def _surface(segments: Sequence[tuple[int, int, int]]) -> Surface:
 
 def _blocks(level: Level) -> Floats:
     boxes = [
-        (-BANK_LENGTH_M, 0.0, 0.0),
+        (-c.BANK_LENGTH_M, 0.0, 0.0),
         *((p.x_start, p.x_end, p.surface_y) for p in level.platforms),
-        (level.span_m, level.span_m + BANK_LENGTH_M, level.dy_m),
+        (level.span_m, level.span_m + c.BANK_LENGTH_M, level.dy_m),
     ]
     skin = c.GROUND_SKIN_M
     return np.array([(low + skin, high - skin, top - skin) for low, high, top in boxes], dtype=np.float64)
@@ -360,5 +360,5 @@ def _settings(level: Level, dt_s: float) -> Settings:
         finish_x_m=level.span_m + c.FINISH_BEYOND_EDGE_M,
         finish_y_m=level.dy_m,
         lost_y_m=level.lowest_surface_y() - c.LOST_DEPTH_M,
-        floor_y_m=BANK_FLOOR_Y_M,
+        floor_y_m=c.BANK_FLOOR_Y_M,
     )
