@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from evalkit import UsageError
 from evalkit_polybridge.context import context
+from evalkit_polybridge.designs import level_from_inputs
 from evalkit_polybridge.graph import Bridge, Level, LevelMeta, Node, Platform, Region
 from evalkit_polybridge.levelfiles import SUFFIXES, LevelFileError, export_level, read_folder
 from evalkit_polybridge.savefile import new_layout, read_layout
+from evalkit_polybridge.tasks import load_tasks
 
 META = LevelMeta("T2E", "T2", "core", ("platform", "slope"), {"gaps": [6, 4, 6], "surface_y": 1.0})
 LEVEL = Level(
@@ -39,6 +42,42 @@ def test_a_folder_comes_back_as_it_was_written(tmp_path: Path) -> None:
         export_level(level, META, tmp_path / "set")
     (tmp_path / "set" / "README.txt").write_text("not a level")
     assert read_folder(tmp_path / "set") == [(other, META), (LEVEL, META)]
+
+
+def test_the_strict_budget_comes_back(tmp_path: Path) -> None:
+    meta = replace(META, strict_budget=9_500.0)
+    export_level(replace(LEVEL, budget=50_000.0), meta, tmp_path)
+    assert read_folder(tmp_path) == [(replace(LEVEL, budget=50_000.0), meta)]
+
+
+@pytest.mark.parametrize(
+    ("option", "budget"), [({}, 50_000.0), ({"budget": "strict"}, 9_500.0), ({"budget": "loose"}, 50_000.0)]
+)
+def test_costs_of_a_folder_are_compared_to_its_strict_budgets(
+    tmp_path: Path, option: dict[str, str], budget: float
+) -> None:
+    export_level(replace(LEVEL, budget=50_000.0), replace(META, strict_budget=9_500.0), tmp_path)
+    (task,) = load_tasks({"levels": "main", "folder": str(tmp_path), **option}, {})
+    assert level_from_inputs(task.inputs).budget == budget
+    assert task.hidden["strict_budget"] == 9_500.0
+    assert task.hidden["budget_name"] == option.get("budget", "own")
+
+
+def test_without_a_strict_budget_the_own_one_is_it(tmp_path: Path) -> None:
+    export_level(LEVEL, META, tmp_path)
+    (task,) = load_tasks({"folder": str(tmp_path), "budget": "loose"}, {})
+    assert task.hidden["strict_budget"] == LEVEL.budget
+
+
+def test_a_folder_has_no_tight_budgets(tmp_path: Path) -> None:
+    export_level(LEVEL, META, tmp_path)
+    with pytest.raises(UsageError, match="'own', 'strict' or 'loose'"):
+        load_tasks({"folder": str(tmp_path), "budget": "tight"}, {})
+
+
+def test_a_folder_can_be_cut_by_suite(tmp_path: Path) -> None:
+    export_level(LEVEL, META, tmp_path)
+    assert load_tasks({"folder": str(tmp_path), "suite": "compositional"}, {}) == []
 
 
 def test_the_three_files_and_nothing_else(tmp_path: Path) -> None:
@@ -127,7 +166,15 @@ def test_a_broken_file_is_named(tmp_path: Path, suffix: str, data: bytes, says: 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("family", 3), ("tags", "slope"), ("tags", [1]), ("parameters", None), ("suite", None)],
+    [
+        ("strict_budget", "9"),
+        ("strict_budget", -1),
+        ("family", 3),
+        ("tags", "slope"),
+        ("tags", [1]),
+        ("parameters", None),
+        ("suite", None),
+    ],
 )
 def test_a_broken_analysis_is_named(tmp_path: Path, name: str, value: Any) -> None:
     *_, visible = export_level(LEVEL, META, tmp_path)

@@ -4,6 +4,9 @@
     <name>.save.json     that save decoded
     <name>.context.json  {"context": what a model sees, "analysis": what it must not see}
 
+The budget in the context is the one that is played; `analysis.strict_budget` is what costs are compared to. It
+may be left out: then it is the same.
+
 A new layout holds the save alone, since the game's terrain format isn't public; a triplet around a layout
 made in the game works the same way.
 """
@@ -11,6 +14,7 @@ made in the game works the same way.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -93,7 +97,8 @@ def _json_text(document: dict[str, Any]) -> str:
 
 
 def _analysis(level: Level, meta: LevelMeta) -> dict[str, Any]:
-    return {
+    known = {} if meta.strict_budget is None else {"strict_budget": meta.strict_budget}
+    return known | {
         "family": meta.family,
         "group": meta.group,
         "suite": meta.suite,
@@ -153,8 +158,11 @@ def _meta(path: Path, analysis: dict[str, Any]) -> LevelMeta:
     tags = analysis["tags"]
     if not all(isinstance(tag, str) for tag in tags):
         raise LevelFileError(f"{path}: analysis.tags has to be a list of strings")
+    strict = analysis.get("strict_budget")
+    if strict is not None and (type(strict) not in (int, float) or not 0.0 < strict < math.inf):
+        raise LevelFileError(f"{path}: analysis.strict_budget has to be a positive number of dollars")
     family, group, suite = analysis["family"], analysis["group"], analysis["suite"]
-    return LevelMeta(family, group, suite, tuple(tags), analysis["parameters"])
+    return LevelMeta(family, group, suite, tuple(tags), analysis["parameters"], strict)
 
 
 _KINDS: dict[type, str] = {str: "string", list: "array", dict: "object"}

@@ -215,7 +215,7 @@ def test_a_played_episode(
     name: str, sent: str, outcomes: str, cost: Any, recovered: Any, played: Any, reply_of: Any
 ) -> None:
     level, meta = LEVELS[name]
-    task = level_task(level, meta, loose=True)
+    task = level_task(level, meta, "loose")
     episode = played(task, [reply_of(letter, level) for letter in sent])
     trajectory = read_trajectory(episode)
     assert str(trajectory) == outcomes

@@ -20,7 +20,7 @@ from evalkit_polybridge.tasks import level_task
 from evalkit_polybridge.views import pictures
 
 LEVEL, META = next((level, meta) for level, meta in generate() if level.name == "T1B_Basic_06m")
-TASK = level_task(LEVEL, META, loose=True)
+TASK = level_task(LEVEL, META, "loose")
 
 
 def by_name(artifacts: list[Artifact]) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal
@@ -128,15 +128,8 @@ def budgets_document(calibration: Calibration) -> str:
     return f'{{"executor": {json.dumps(executor)},\n "levels": {{\n{lines}\n }}\n}}\n'
 
 
-def opaque_names(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The same entries under names that tell nothing about the family; stable per level."""
-    return tuple(
-        replace(entry, level=replace(entry.level, name=opaque_name(entry.level.name))) for entry in entries
-    )
-
-
 def opaque_name(name: str) -> str:
-    """`level-` and ten hexadecimal digits of the name's SHA-256."""
+    """`level-` and ten hexadecimal digits of the name's SHA-256: stable, and silent about the family."""
     return f"level-{hashlib.sha256(name.encode()).hexdigest()[:10]}"
 
 
@@ -180,4 +173,9 @@ def _entry(level: Level, meta: LevelMeta, costs: Costs, condition: Condition) ->
         "tight": tight_budget(costs.optimum_cost),
     }
     budgeted = replace(level, budget=budgets[condition])
-    return Entry(budgeted, meta, costs.reference_cost, costs.optimum_cost)
+    return Entry(
+        budgeted,
+        replace(meta, strict_budget=float(costs.strict_budget)),
+        costs.reference_cost,
+        costs.optimum_cost,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalkit import Task, UsageError
 from evalkit_polybridge.constants import LOOSE_BUDGET
@@ -14,6 +14,8 @@ from evalkit_polybridge.graph import Level, LevelMeta
 from evalkit_polybridge.levelfiles import LevelFileError, read_folder
 from evalkit_polybridge.levels.catalogue import Entry, load, load_heldout, opaque_name
 
+FileBudget = Literal["own", "strict", "loose"]
+
 KEYS = ("levels", "budget", "folder", "suite", "names")
 
 
@@ -21,8 +23,9 @@ def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequenc
     """The tasks of a suite.
 
     `tasks` may hold `levels` (`main`, the default, or `heldout`), `budget` (`strict`, `loose`, `tight`),
-    `suite` (only `core` or `compositional` levels), `names` (only these) or, instead of `levels`, `folder`
-    (level files; their own budget is kept unless `budget` is `loose`). UsageError for anything else.
+    `suite` (only `core` or `compositional` levels) and `names` (only these). A `folder` of level files takes
+    the place of `levels`; its `budget` may be `own` (the default: what the files say), `strict` or `loose`.
+    UsageError for anything else.
     """
     for key, value in tasks.items():
         if key not in KEYS:
@@ -31,6 +34,10 @@ def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequenc
         if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
             raise UsageError(f"tasks.{key} has to be {'a list of strings' if key == 'names' else 'a string'}")
     found = _from_folder(tasks) if "folder" in tasks else _from_catalogue(tasks)
+    suite = tasks.get("suite")
+    if suite not in (None, "core", "compositional"):
+        raise UsageError(f"tasks.suite is {suite!r}; it is 'core' or 'compositional'")
+    found = [task for task in found if suite in (None, task.hidden["suite"])]
     if names := tasks.get("names"):
         missing = sorted(set(names) - {task.id for task in found})
         if missing:
@@ -48,32 +55,28 @@ def _from_catalogue(tasks: Mapping[str, Any]) -> list[Task]:
         raise UsageError(f"tasks.levels is {source!r}; it is 'main' or 'heldout'")
     if budget not in ("strict", "loose", "tight"):
         raise UsageError(f"tasks.budget is {budget!r}; it is 'strict', 'loose' or 'tight'")
-    wanted = tasks.get("suite")
-    if wanted not in (None, "core", "compositional"):
-        raise UsageError(f"tasks.suite is {wanted!r}; it is 'core' or 'compositional'")
-    return [_task(entry, budget) for entry in loaders[source](budget) if wanted in (None, entry.meta.suite)]
+    return [_task(entry, budget) for entry in loaders[source](budget)]
 
 
 def _from_folder(tasks: Mapping[str, Any]) -> list[Task]:
-    for key in ("levels", "suite"):
-        if key in tasks:
-            raise UsageError(f"tasks.{key} and tasks.folder exclude each other")
-    if tasks.get("budget", "own") not in ("own", "loose"):
-        raise UsageError("levels from a folder have their own budget; tasks.budget may be 'loose' or 'own'")
+    budget = tasks.get("budget", "own")
+    if budget not in ("own", "strict", "loose"):
+        raise UsageError(
+            f"tasks.budget is {budget!r}; for levels from a folder it is 'own', 'strict' or 'loose'"
+        )
     try:
         found = read_folder(Path(tasks["folder"]).expanduser())
     except LevelFileError as error:
         raise UsageError(str(error)) from error
-    loose = tasks.get("budget") == "loose"
-    return [level_task(level, meta, loose=loose) for level, meta in found]
+    return [level_task(level, meta, budget) for level, meta in found]
 
 
-def level_task(level: Level, meta: LevelMeta, *, loose: bool = False) -> Task:
-    """A level from a file as a task; its own budget is its strict one."""
-    hidden = _hidden(meta, "loose" if loose else "own") | {"strict_budget": level.budget}
-    if loose:
-        level = replace(level, budget=float(LOOSE_BUDGET))
-    return Task(level.name, level_to_inputs(level), hidden)
+def level_task(level: Level, meta: LevelMeta, budget: FileBudget = "own") -> Task:
+    """A level from a file as a task; where its strict budget isn't known, its own is the strict one."""
+    strict = level.budget if meta.strict_budget is None else meta.strict_budget
+    dollars = {"own": level.budget, "strict": float(strict), "loose": float(LOOSE_BUDGET)}[budget]
+    hidden = _hidden(meta, budget) | {"strict_budget": strict}
+    return Task(level.name, level_to_inputs(replace(level, budget=dollars)), hidden)
 
 
 def _task(entry: Entry, budget_name: str) -> Task:
