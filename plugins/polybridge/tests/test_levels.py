@@ -10,11 +10,13 @@ from itertools import pairwise
 
 import pytest
 from evalkit_polybridge.constants import BUDGET_LADDER, LOOSE_BUDGET
+from evalkit_polybridge.designs import level_from_inputs
 from evalkit_polybridge.graph import Bridge, Edge, Level, LevelMeta, Node, Point
 from evalkit_polybridge.levels import FAMILIES, catalogue, generate, heldout
 from evalkit_polybridge.levels.catalogue import Calibration, CatalogueError, Costs, Entry
 from evalkit_polybridge.levels.geometry import MAX_TRAVEL_M, Recipe, Rock
-from evalkit_polybridge.levels.references import parse_references, references_document
+from evalkit_polybridge.levels.references import designs_document, parse_designs
+from evalkit_polybridge.tasks import load_tasks
 
 GRID = generate()
 HELDOUT = heldout()
@@ -300,13 +302,19 @@ def test_a_strict_budget_off_its_rung_is_refused() -> None:
 
 
 def test_opaque_names_are_stable_unique_and_tell_nothing() -> None:
-    entries = [Entry(level, meta, 1.0, 1.0) for level, meta in EVERY]
-    opaque = catalogue.opaque_names(entries)
-    names = [entry.level.name for entry in opaque]
-    assert len(set(names)) == len(EVERY)
-    assert names == [entry.level.name for entry in catalogue.opaque_names(entries)]
-    assert all(re.fullmatch(r"level-[0-9a-f]{10}", name) for name in names)
-    assert [entry.meta for entry in opaque] == [meta for _, meta in EVERY]
+    names = [level.name for level, _ in EVERY]
+    opaque = [catalogue.opaque_name(name) for name in names]
+    assert len(set(opaque)) == len(EVERY)
+    assert opaque == [catalogue.opaque_name(name) for name in names]
+    assert all(re.fullmatch(r"level-[0-9a-f]{10}", name) for name in opaque)
+
+
+def test_tasks_with_opaque_names_show_them_and_keep_the_rest() -> None:
+    plain, renamed = (load_tasks({}, {"opaque_names": opaque}) for opaque in (False, True))
+    for task, other in zip(plain, renamed, strict=True):
+        assert other.id == level_from_inputs(other.inputs).name == catalogue.opaque_name(task.id)
+        assert replace(level_from_inputs(other.inputs), name=task.id) == level_from_inputs(task.inputs)
+        assert other.hidden == task.hidden
 
 
 def test_references_read_back() -> None:
@@ -314,8 +322,8 @@ def test_references_read_back() -> None:
         (Node(1, 0.0, 0.0, True), Node(2, 4.0, 0.0, True), Node(3, 2.0, -0.0125)),
         (Edge(4, 1, 1, 3), Edge(5, 3, 3, 2)),
     )
-    text = references_document({"b": bridge, "a": Bridge((), ())})
-    assert parse_references(text) == {"a": Bridge((), ()), "b": bridge}
+    text = designs_document({"b": bridge, "a": Bridge((), ())})
+    assert parse_designs(text) == {"a": Bridge((), ()), "b": bridge}
     assert list(json.loads(text)) == ["a", "b"]
 
 

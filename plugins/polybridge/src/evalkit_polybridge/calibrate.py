@@ -1,4 +1,4 @@
-"""`python -m evalkit_polybridge.calibrate`: find every level's reference and write the budgets.
+"""`python -m evalkit_polybridge.calibrate`: find every level's reference and optimum; write designs and costs.
 
 The data are checked in, because the designer's dense solver may differ between BLAS builds in the last bits.
 They have to be written again whenever the executor changes; the files say which executor they belong to.
@@ -22,7 +22,13 @@ from evalkit_polybridge.constants import BUDGET_LADDER
 from evalkit_polybridge.executor_embedded import VERSION
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.levels import catalogue, generate, heldout
-from evalkit_polybridge.levels.references import REFERENCES_FILE, references_document
+from evalkit_polybridge.levels.references import (
+    HELDOUT_OPTIMA_FILE,
+    HELDOUT_REFERENCES_FILE,
+    OPTIMA_FILE,
+    REFERENCES_FILE,
+    designs_document,
+)
 from evalkit_polybridge.physics import physics_constants, warm
 
 DATA = Path(catalogue.__file__).parent / "data"
@@ -41,11 +47,14 @@ class Calibrated:
     reference: designer.Found
     optimum: designer.Found
 
+    @property
+    def cheapest(self) -> designer.Found:
+        """The cheapest design known: the optimum, unless its search missed that the reference is cheaper."""
+        return min(self.optimum, self.reference, key=lambda found: found.cost)
+
     def costs(self) -> catalogue.Costs:
-        """The costs to write down; a reference that is cheaper than the searched optimum is the optimum."""
-        return catalogue.Costs(
-            round(self.reference.cost, 2), round(min(self.reference.cost, self.optimum.cost), 2)
-        )
+        """The costs to write down."""
+        return catalogue.Costs(round(self.reference.cost, 2), round(self.cheapest.cost, 2))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,8 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = dict(_calibrate_all(levels, options.jobs))
     if not options.heldout:
         found = use_whole_ladder(levels, found)
-        references = {name: calibrated.reference.bridge for name, calibrated in found.items()}
-        _write(DATA / REFERENCES_FILE, references_document(references))
+    references_file = HELDOUT_REFERENCES_FILE if options.heldout else REFERENCES_FILE
+    optima_file = HELDOUT_OPTIMA_FILE if options.heldout else OPTIMA_FILE
+    references = {name: calibrated.reference.bridge for name, calibrated in found.items()}
+    _write(DATA / references_file, designs_document(references))
+    optima = {name: calibrated.cheapest.bridge for name, calibrated in found.items()}
+    _write(DATA / optima_file, designs_document(optima))
     costs = {name: calibrated.costs() for name, calibrated in found.items()}
     _write(
         DATA / file_name,
