@@ -167,6 +167,17 @@ def test_a_broken_view_is_named_and_costs_only_itself(toy, evalkit, monkeypatch,
     assert "plugin 'towers': view 'ink' failed: RuntimeError: no ink" in caplog.text
 
 
+def test_a_view_that_asks_is_told_of_missing_episodes(toy, evalkit, monkeypatch):
+    from evalkit.hookspecs import ViewSpec
+
+    plugin = toy.Plugin()
+    plugin.views.append(ViewSpec("counts", "toy_towers:counting", "", scope="run"))
+    monkeypatch.setattr("evalkit.plugins.load_plugins", lambda: toy.plugins(plugin))
+    table = json.loads(evalkit("report", "--format", "json")[0])["tables"]["towers.counts"]
+    assert table["rows"] == [["hasty/T-3/strict/1", "high"], ["hasty/T-4/strict/1", "high"]]
+    assert table["note"] == "6 played"
+
+
 def test_scores_by_other_tasks_than_those_played_are_noticed(evalkit, toy, monkeypatch, caplog):
     assert json.loads(evalkit("report", "--format", "json")[0])["runs"][0]["notices"] == []
     lower = toy.Task("T-4", {"limit_m": 3}, {"family": "high"})

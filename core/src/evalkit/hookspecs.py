@@ -171,7 +171,10 @@ class ViewSpec:
     """A way to look at an episode or run of a benchmark.
 
     `scope="episode"`: `target(episode, task) -> list[evalkit.types.Artifact]` for `evalkit show`;
-    `scope="run"`: `target(list of (episode, task)) -> list[evalkit.report.Table]` for `evalkit report`.
+    `scope="run"`: `target(list of (episode, task)) -> list[evalkit.report.Table]` for `evalkit report`. That
+    list holds the episodes that have a result. A function with a parameter `missing` is told of the planned
+    ones that have none as well, `target(played, missing=list of (EpisodeKey, Task))`, and its tables can
+    count them.
     """
 
     id: str

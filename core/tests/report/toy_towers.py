@@ -152,6 +152,13 @@ def broken_view(*_):
     raise RuntimeError("no ink")
 
 
+def counting(played, missing=()):
+    keys = tuple((key.text(), task.hidden["family"]) for key, task in missing)
+    return [
+        Table("towers.counts", "Counts", (Column("missing"), Column("family")), keys, f"{len(played)} played")
+    ]
+
+
 def drawing(episode, task):
     return [Artifact("tower.svg", f"<svg>{task.inputs['limit_m']}</svg>".encode(), "image/svg+xml")]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import inspect
 import logging
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evalkit.errors import EvalkitError, UnknownNameError
@@ -20,7 +21,7 @@ from evalkit.report.usage import usage_table
 from evalkit.run import scoring
 from evalkit.run.scoring import RunScores, benchmark_of, metric_specs, scorable_episodes, score_run
 from evalkit.store.reader import RunReader
-from evalkit.types import Episode, Task
+from evalkit.types import Episode, EpisodeKey, Task
 
 _log = logging.getLogger("evalkit")
 
@@ -115,11 +116,14 @@ def _view_tables(reader: RunReader, plugins: Plugins, scores: RunScores) -> list
     if not views:
         return []
     played = list(_played(reader, scores))
+    missing = _missing(reader, scores, played)
     tables: list[Table] = []
     for view in views:
         plugin = plugins.origin(view).plugin
         try:
-            tables += resolve(view.target, plugin)(played)
+            function = resolve(view.target, plugin)
+            told = "missing" in inspect.signature(function).parameters
+            tables += function(played, missing=missing) if told else function(played)
         except Exception as error:  # noqa: BLE001 - views raise anything; the figures still count
             why = str(error) if isinstance(error, EvalkitError) else f"{type(error).__name__}: {error}"
             _log.warning("plugin %r: view %r failed: %s", plugin, view.id, why)
@@ -130,3 +134,12 @@ def _played(reader: RunReader, scores: RunScores) -> Iterator[tuple[Episode, Tas
     for key, episode in scorable_episodes(reader, scores.unscored):
         if key.task in scores.tasks:
             yield episode, scores.tasks[key.task]
+
+
+def _missing(
+    reader: RunReader, scores: RunScores, played: Iterable[tuple[Episode, Task]]
+) -> list[tuple[EpisodeKey, Task]]:
+    """The planned episodes without a result, in order, as far as their tasks are installed."""
+    finished = {episode.key for episode, _ in played}
+    left = [key for key in reader.planned() if key not in finished]
+    return [(key, scores.tasks[key.task]) for key in left if key.task in scores.tasks]
