@@ -6,6 +6,7 @@ python examples/bridge_by_hand.py [OUT.png]
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 from evalkit_polybridge.constants import ROAD, WOOD
@@ -27,8 +28,8 @@ def warren(level: Level, panels: int, depth_m: float) -> Bridge:
     lower = [Node(first + i, width * (i + 0.5), -depth_m) for i in range(panels)]
     deck = [1, *(node.id for node in joints), 2]
     chord = [node.id for node in lower]
-    members = [(ROAD.type, a, b) for a, b in zip(deck, deck[1:], strict=False)]
-    members += [(WOOD.type, a, b) for a, b in zip(chord, chord[1:], strict=False)]
+    members = [(ROAD.type, a, b) for a, b in pairwise(deck)]
+    members += [(WOOD.type, a, b) for a, b in pairwise(chord)]
     for i, node in enumerate(chord):
         members += [(WOOD.type, deck[i], node), (WOOD.type, node, deck[i + 1])]
     last = chord[-1]
