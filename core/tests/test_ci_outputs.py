@@ -175,7 +175,7 @@ def test_a_group_is_played_with_one_exit_code_and_one_junit_file(evalkit, tmp_pa
     assert (root.get("tests"), root.get("failures")) == ("8", "2")
     failure = root.find(".//failure")
     assert failure.get("message") == "Success@3 is 0"
-    assert "designs: F F F" in failure.text
+    assert "outcome: F F F" in failure.text
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["all.xml"]
 
 
@@ -271,6 +271,14 @@ def test_a_baseline_of_other_physics_is_refused_before_anything_is_played(evalki
 
 
 # JUnit
+
+
+def test_refused_calls_are_told(toy, tmp_path):
+    builders = {"a": {"T-1": ["low", 9, 9]}}
+    root = check_shape(junit_xml([RunReader(toy.record(tmp_path, builders))], toy.plugins()))
+    text = next(root.iter("failure")).text
+    assert "outcome: e F F   (V invalid, " in text
+    assert "call 1: refused: propose: height_m: Input should be" in text
 
 
 def test_every_outcome_has_its_element(toy, tmp_path):

@@ -278,7 +278,7 @@ def test_show_gives_an_episode(evalkit):
     assert re.sub(r"[\d.e-]+ s\n", "0 s\n", re.sub(r"design [0-9a-f]{12}", "design HASH", out)) == (
         "careful/T-2/strict/1\n"
         "ended: done\n"
-        "outcome: V S   (V invalid, F failed, S succeeded, X executed without a verdict)\n"
+        "outcome: V S   (V invalid, F failed, S succeeded, X executed without a verdict, e refused call)\n"
         "spent: calls 2, tool calls 2, executions 1, 0 s\n"
         "\n"
         "what the agent sees first\n"

@@ -35,10 +35,14 @@ def violation(valid, *found):
     return {"kind": "violation", "valid": valid, "violations": list(found)}
 
 
-def test_outcome_has_a_letter_per_design():
+def test_outcome_has_a_letter_per_design_and_refused_call():
     played = episode(
         action(tool="look"),
+        {"kind": "result", "ok": True, "state": "00"},
+        action(tool="propsoe"),
+        {"kind": "result", "ok": False, "state": "00", "data": {"code": "unknown_tool"}},
         action(),
+        {"kind": "result", "ok": False, "state": "00"},
         violation(False, {"code": "LONG", "message": "too long"}),
         action(),
         violation(True, {"code": "HINT", "message": "a hint", "advisory": True}),
@@ -49,7 +53,7 @@ def test_outcome_has_a_letter_per_design():
         execution(None),
         execution(True),
     )
-    assert outcome(played) == "V F X S"
+    assert outcome(played) == "e V F X S"
 
 
 def test_text_marks_advice_mistakes_and_notes():
@@ -66,6 +70,7 @@ def test_text_marks_advice_mistakes_and_notes():
     assert text == (
         "agent/task/strict/1\n"
         "ended: limit (calls: limit 3, observed 3)\n"
+        "outcome: e   (V invalid, F failed, S succeeded, X executed without a verdict, e refused call)\n"
         "spent: calls 1\n"
         "\n"
         "call 1: propose\n"

@@ -45,7 +45,8 @@ Examples:
 def command(run: str, key: str | None, as_json: bool, output: Path | None) -> None:
     """Show a RUN (default: the latest), or its episode KEY: a task's id or any part that only one key has.
 
-    Letters of an outcome: V invalid design, F failed, S succeeded, X executed without a verdict.
+    Letters of an outcome, one per design or refused call: V invalid design, F failed, S succeeded, X executed
+    without a verdict, e refused call (wrong arguments, no such tool, over budget).
     """
     reader = RunReader(find_run(run, Path("runs")))
     if key is None:

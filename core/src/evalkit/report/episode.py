@@ -15,13 +15,17 @@ from evalkit.types import Episode, EpisodeKey, Event, Turn
 #: Longer texts and JSON are cut to this many characters; `evalkit show --json` has all of it.
 SHOWN_CHARACTERS = 400
 
+#: What the letters of an outcome mean.
+LETTERS = "V invalid, F failed, S succeeded, X executed without a verdict, e refused call"
+
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def outcome(episode: Episode) -> str:
-    """One letter per design proposed: V invalid, F failed, S succeeded, X executed without a verdict.
+    """One letter per design proposed or call refused; `LETTERS` explains them.
 
-    `V F S` is an episode with an invalid first design, a failed second and a successful third one.
+    `V e F S` is an episode with an invalid first design, a call with wrong arguments (say), a failed second
+    design and a successful third one. Calls that merely looked have no letter.
     """
     return " ".join(letter for turn in episode.turns() if (letter := _letter(turn)))
 
@@ -59,11 +63,18 @@ def find_episode(text: str, keys: Sequence[EpisodeKey]) -> list[EpisodeKey]:
     return []
 
 
+def was_refused(turn: Turn) -> bool:
+    """Whether a call was a mistake that brought no design: wrong arguments, no such tool, over budget."""
+    return turn.result is not None and not turn.result["ok"] and not turn.proposed
+
+
 def _letter(turn: Turn) -> str:
     if turn.violations is not None and not turn.violations["valid"]:
         return "V"
     if turn.succeeded:
         return "S"
+    if was_refused(turn):
+        return "e"
     verdicts = [execution["success"] for execution in turn.executions]
     return "" if not verdicts else "F" if False in verdicts else "X"
 
@@ -73,7 +84,7 @@ def _end_lines(episode: Episode) -> Iterator[str]:
     detail = f" ({printable(end['detail'])})" if end.get("detail") else ""
     yield f"ended: {end['reason'].replace('_', ' ')}{detail}"
     if letters := outcome(episode):
-        yield f"outcome: {letters}   (V invalid, F failed, S succeeded, X executed without a verdict)"
+        yield f"outcome: {letters}   ({LETTERS})"
     spent = [f"{name.replace('_', ' ')} {value:g}" for name, value in episode.counters.items()]
     if "seconds" in end:
         spent.append(f"{end['seconds']:.3g} s")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from evalkit.errors import END_POLICIES, EndReason, RecordError
 from evalkit.hookspecs import MetricSpec
 from evalkit.plugins import Plugins
-from evalkit.report.episode import outcome
+from evalkit.report.episode import LETTERS, outcome, was_refused
 from evalkit.report.table import printable
 from evalkit.run.scoring import RunScores, benchmark_of, metric_specs, score_run
 from evalkit.store.reader import IndexLine, RunReader
@@ -101,8 +101,11 @@ def _told(reader: RunReader, episode: Episode) -> str:
     """How the episode went, in a few lines, and where to read more."""
     lines = [f"ended: {_why(episode.end)}"]
     if letters := outcome(episode):
-        lines.append(f"designs: {letters}   (V invalid, F failed, S succeeded, X executed without a verdict)")
+        lines.append(f"outcome: {letters}   ({LETTERS})")
     for turn in episode.turns():
+        if was_refused(turn):
+            why = episode.load((turn.result or {}).get("data", {}).get("message", ""))
+            lines.append(f"call {turn.number}: refused: {why}".removesuffix(": "))
         found = (turn.violations or {}).get("violations", ())
         lines += [f"call {turn.number}: {v['code']}: {v['message']}" for v in found if not v.get("advisory")]
     lines.append(f"evalkit show {reader.name} {episode.key.text()}")
