@@ -80,7 +80,7 @@ def explain(run: str, key: str | None, as_json: bool) -> None:
     \b
     Examples:
       evalkit cache explain latest
-      evalkit cache explain latest T1-01-003 --json
+      evalkit cache explain latest T1B_Basic_08m --json
     """
     from evalkit.store.reader import RunReader, find_run
 

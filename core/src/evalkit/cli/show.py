@@ -29,8 +29,8 @@ from evalkit.types import Artifact, Episode, EpisodeKey, Task
     epilog="""\b
 Examples:
   evalkit show
-  evalkit show latest T1-01-003
-  evalkit show latest T1-01-003 -o pictures""",
+  evalkit show latest T1B_Basic_08m
+  evalkit show latest T1B_Basic_08m -o pictures""",
 )
 @click.argument("run", default="latest", metavar="[RUN")
 @click.argument("key", required=False, metavar="[KEY]]")
