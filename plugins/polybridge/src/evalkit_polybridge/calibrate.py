@@ -1,4 +1,4 @@
-"""`python -m evalkit_polybridge.calibrate`: find every level's reference and optimum; write designs and costs.
+"""`python -m evalkit_polybridge.calibrate`: find every reference and optimum; write designs and costs.
 
 The data are checked in, because the designer's dense solver may differ between BLAS builds in the last bits.
 They have to be written again whenever the executor changes; the files say which executor they belong to.

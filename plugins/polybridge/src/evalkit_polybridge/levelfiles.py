@@ -4,8 +4,8 @@
     <name>.save.json     that save decoded
     <name>.context.json  {"context": what a model sees, "analysis": what it must not see}
 
-The budget in the context is the one that is played; `analysis.strict_budget` is what costs are compared to. It
-may be left out: then it is the same.
+The budget in the context is the one that is played; `analysis.strict_budget` is what costs are compared to.
+It may be left out: then it is the same.
 
 A new layout holds the save alone, since the game's terrain format isn't public; a triplet around a layout
 made in the game works the same way.

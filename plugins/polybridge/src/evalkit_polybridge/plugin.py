@@ -8,6 +8,7 @@ from pathlib import Path
 from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
+    CommandSpec,
     EnvironmentSpec,
     ExecutorSpec,
     MetricSpec,
@@ -115,4 +116,12 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             summary="legal designs drawn at random",
             benchmarks=(BENCHMARK,),
         ),
+    ]
+
+
+@hookimpl
+def evalkit_commands() -> Sequence[CommandSpec]:
+    """Levels as files."""
+    return [
+        CommandSpec("polybridge", "evalkit_polybridge.cli:command", "Levels of PolyBridgeBench as files.")
     ]

@@ -111,7 +111,8 @@ You have a limited number of calls; each message says which one it is. A reply t
 up a call: the draft comes back as you sent it, with the validator's message, and is not built. Every
 legal design is run at once; there is no separate command to start it. The episode ends with the first
 success.
-After a run that did not succeed you see {sight}. `failure_or_timeout` only says that not every vehicle arrived in time; it proves no
+After a run that did not succeed you see {sight}. \
+`failure_or_timeout` only says that not every vehicle arrived in time; it proves no
 cause.
 
 # What to trust
