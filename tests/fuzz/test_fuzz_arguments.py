@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 WORDS = (
     "polybridge.smoke", "polybridge.*", "ci.smoke", "latest", "truss", "", "-", "--", "..", "/", "*", "[",
-    "nan", "-1", "1e999", "9" * 5000, "\ud800", "\x1b[31m", "a=b", "limits.calls=0", "skill=[", "1:2", "1/0",
+    "nan", "-1", "1e999", "9" * 5000, "\udcff", "\x1b[31m", "a=b", "limits.calls=0", "skill=[", "1:2", "1/0",
     "x>=1", "json", "-n", "-k", "-j", "-T", "--id", "--slice", "--epochs", "--seed", "--agent", "--format",
     "--metric", "--json", "--registry", "--help", "--shard", "--fail-under", "--baseline", "--max-regression",
     "--id=T1B_Basic_08m",
