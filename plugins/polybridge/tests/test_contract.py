@@ -195,6 +195,15 @@ def test_schema_problems_come_together_and_are_capped() -> None:
     assert reply.problems[-1].message.endswith(f"… and {30 * 3 + 1 - MAX_PROBLEMS} more")
 
 
+def test_every_code_is_listed_however_many_problems_there_are() -> None:
+    nodes = [{"id": i + 1, "x": "far", "y": 0} for i in range(2 * MAX_PROBLEMS)]
+    edges = [{"id": 10**12, "type": 1, "anchorAID": 1, "anchorBID": 2}]
+    reply = parse(document(nodes=nodes, edges=edges, hint="x"))
+    assert len(reply.problems) == MAX_PROBLEMS
+    assert [p.code for p in reply.problems[-3:]] == ["WRONG_TYPE", "OUT_OF_RANGE", "UNKNOWN_FIELD"]
+    assert reply.problems[-1].message.endswith(f"… and {2 * MAX_PROBLEMS + 2 - MAX_PROBLEMS} more")
+
+
 def test_advisories_never_crowd_out_a_violation() -> None:
     reply = parse(document(action="x", **{f"extra{i}": i for i in range(2 * MAX_PROBLEMS)}))
     assert_sound(reply)

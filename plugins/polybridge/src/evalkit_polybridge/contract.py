@@ -27,7 +27,8 @@ from evalkit_polybridge.strictjson import quoted
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_OBJECTS = 2_000
 MAX_ID = 2**31 - 1
-#: At most this many problems of one reply are listed; the last one says how many more there are.
+#: At most this many problems of one reply are listed, of every code one or more; the last one says how many
+#: more there are.
 MAX_PROBLEMS = 20
 
 #: Codes of `parse_reply`, besides OUT_OF_RANGE, which `rules` has too.
@@ -228,15 +229,18 @@ class _Reader:
         self.unknown.update((kind, name) for name in item if name not in known)
 
     def _listed(self) -> tuple[Problem, ...]:
-        """Violations, then advisories, up to `MAX_PROBLEMS`."""
+        """Violations, then advisories, up to `MAX_PROBLEMS`; of every code at least the first."""
         ignored = [
             Problem("UNKNOWN_FIELD", f"{quoted(name)} in {kind} ({count} ×) is ignored", advisory=True)
             for (kind, name), count in self.unknown.items()
         ]
-        listed = [*self.problems, *ignored]
-        if (hidden := len(listed) - MAX_PROBLEMS) > 0:
-            last = listed[MAX_PROBLEMS - 1]
-            listed[MAX_PROBLEMS - 1 :] = [replace(last, message=f"{last.message} … and {hidden} more")]
+        found = [*self.problems, *ignored]
+        codes = [problem.code for problem in found]
+        first_of_each = [codes.index(code) for code in dict.fromkeys(codes)]
+        places = list(dict.fromkeys([*first_of_each, *range(len(found))]))
+        listed = [found[place] for place in sorted(places[:MAX_PROBLEMS])]
+        if (hidden := len(found) - len(listed)) > 0:
+            listed[-1] = replace(listed[-1], message=f"{listed[-1].message} … and {hidden} more")
         return tuple(listed)
 
 

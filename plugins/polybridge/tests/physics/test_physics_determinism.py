@@ -202,6 +202,7 @@ def test_a_repeated_run_repeats_its_bits(build: SimpleNamespace) -> None:
     level, bridge = cases(build)["collapse"]
     assert simulate(replace(level), replace(bridge)).digest == simulate(level, bridge).digest
 
+
 def test_every_constant_that_the_model_reads_is_hashed() -> None:
     """Whatever `model.py` takes from `constants` decides outcomes, so it is among the executor's constants."""
     read = set(re.findall(r"\bc\.([A-Z][A-Z0-9_]+)", Path(model.__file__).read_text(encoding="utf-8")))
