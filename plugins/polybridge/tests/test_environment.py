@@ -209,6 +209,13 @@ def test_what_a_model_reads_is_hashed_as_it_reads_it() -> None:
     assert len({BridgeSettings(**change).prompt_sha256 for change in changes}) == len(changes)
 
 
+def test_what_is_shown_of_a_run_is_among_the_settings() -> None:
+    assert SETTINGS["frame_choice"] == "uniform, first and last included"
+    assert SETTINGS["feedback_mode"] == "verdict and contact sheet"
+    assert BridgeSettings(feedback_frames=0).feedback_mode == "verdict"
+    assert failed_run(started()).data["feedback"]["cutoff"]["rule"] == SETTINGS["cutoff_rule"]
+
+
 def test_success_ends_the_episode() -> None:
     environment = started()
     propose(environment, format_reply(flat_deck(LEVEL), ""))

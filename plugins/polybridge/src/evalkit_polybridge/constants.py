@@ -43,6 +43,8 @@ MAX_CALLS = 3
 MAX_PHYSICS_ATTEMPTS = 3
 FRAMES_PER_SECOND = 4
 FEEDBACK_FRAMES = 4
+#: Where the frames of a run that is lost end; those of any other go on to the end of the window.
+CUTOFF_RULE = "first frame with the failure marker"
 
 #: Wheelbase and wheel radius of every vehicle, spacing of the starting positions (front axle at −2 − 4 i).
 WHEELBASE_M = 1.6

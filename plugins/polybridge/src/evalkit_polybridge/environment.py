@@ -21,7 +21,13 @@ from evalkit import (
     Verdict,
     Violation,
 )
-from evalkit_polybridge.constants import FRAMES_PER_SECOND, MAX_CALLS, MAX_PHYSICS_ATTEMPTS, WINDOW_S
+from evalkit_polybridge.constants import (
+    CUTOFF_RULE,
+    FRAMES_PER_SECOND,
+    MAX_CALLS,
+    MAX_PHYSICS_ATTEMPTS,
+    WINDOW_S,
+)
 from evalkit_polybridge.contract import Parser, parse_reply
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs
 from evalkit_polybridge.graph import Bridge, Level
@@ -197,7 +203,7 @@ class BridgeEnvironment:
             "duration_s": times[-1],
             "detector": execution.executor,
             "selected_timestamps_s": [times[i] for i in select(len(times), chosen)] if chosen else [],
-            "cutoff": {"rule": "first frame with the failure marker", "applied": lost_s is not None},
+            "cutoff": {"rule": CUTOFF_RULE, "applied": lost_s is not None},
         }
 
 

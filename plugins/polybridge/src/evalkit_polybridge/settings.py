@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from evalkit_polybridge.constants import FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
+from evalkit_polybridge.constants import CUTOFF_RULE, FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
 
 
 class BridgeSettings(BaseModel):
@@ -56,3 +56,21 @@ class BridgeSettings(BaseModel):
     def frames_per_second(self) -> int:
         """How often a run is pictured."""
         return FRAMES_PER_SECOND
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def frame_choice(self) -> str:
+        """Which frames of a run are on the contact sheet."""
+        return "uniform, first and last included"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def cutoff_rule(self) -> str:
+        """Where the frames of a failed run end."""
+        return CUTOFF_RULE
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def feedback_mode(self) -> str:
+        """What a model learns of a failed run beside its own design."""
+        return "verdict and contact sheet" if self.feedback_frames else "verdict"
