@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.canonical import sha256_of
 from evalkit.errors import RecordError
+from evalkit.store.limits import LimitCheck
+from evalkit.store.logs import LogReading
 from evalkit.store.reader import RunReader
 from evalkit.store.verify import Finding, verify_run
 
@@ -140,6 +143,67 @@ def test_a_foreign_key_in_the_index(copy):
     write_index(copy, lines)
     messages = [d.message for d in damages(copy)]
     assert any("no planned episode" in message for message in messages)
+
+
+def test_a_key_of_an_agent_or_a_condition_that_the_run_lacks(copy):
+    lines = index_of(copy)
+    lines[0]["key"]["agent"] = "somebody"
+    lines[1]["key"]["condition"] = "loose"
+    write_index(copy, lines)
+    messages = [d.message for d in damages(copy) if d.file == "episodes.jsonl"]
+    assert messages[0].endswith("is no planned episode: the run has no agent 'somebody'")
+    assert messages[1].endswith("is no planned episode: the run's condition is 'default'")
+
+
+def test_a_condition_that_is_not_the_protocols(copy):
+    manifest = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps(manifest | {"condition": "loose"}))
+    assert [d.message for d in damages(copy)] == ["condition is 'loose', the protocol's 'default'"]
+
+
+def with_limits(run: Path, **limits: float) -> list[Finding]:
+    """The damages of a run under other limits, what names them excepted."""
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["protocol"]["limits"] = limits
+    manifest["protocol_hash"] = sha256_of(manifest["protocol"])
+    (run / "run.json").write_text(json.dumps(manifest))
+    return damages(run)
+
+
+@pytest.mark.parametrize("name", ["calls", "executions", "meter:adds"])
+def test_a_limit_that_was_exceeded_is_damage(copy, name):
+    spent = max(line["end"]["counters"].get(name, 0) for line in index_of(copy))
+    assert spent >= 1
+    assert with_limits(copy, **{name: spent}) == []
+    found = with_limits(copy, **{name: spent - 1})
+    assert {d.message for d in found} == {f"limit {name} exceeded: {spent} of {spent - 1}"}
+    assert all(d.file.startswith("episodes/") and d.line for d in found)
+
+
+def test_limits_of_what_is_known_only_once_it_is_spent_may_be_exceeded(copy):
+    assert with_limits(copy, seconds=1e-9, tokens=0) == []
+
+
+def reading(*events: dict) -> LogReading:
+    return LogReading(list(events), list(range(1, len(events) + 1)))
+
+
+def call(tool: str, code: str = "") -> list[dict]:
+    answer = {"code": code, "message": "the budget of tool_calls (1) is used up"} if code else {}
+    return [
+        {"kind": "action", "turn": 1, "tool": tool, "arguments": {}},
+        {"kind": "result", "ok": not code, "data": answer},
+    ]
+
+
+def test_a_tool_that_the_limit_refused_can_not_be_carried_out_beyond_it():
+    check = LimitCheck({"tool_calls": 1})
+    honest = reading(*call("add"), *call("add", "over_budget"), *call("submit"))
+    assert list(check.look("a", honest)) == []
+    assert list(check.tool_calls()) == []
+    assert list(check.look("b", reading(*call("add"), *call("add")))) == []
+    (found,) = check.tool_calls()
+    assert found == ("b", 4, "limit tool_calls exceeded: add was carried out as call 2 of 1")
 
 
 def test_an_index_line_that_is_none(copy):

@@ -1,4 +1,4 @@
-"""Checking a run folder against itself: chains, index, plan, blobs. Nothing is played or scored.
+"""Checking a run folder against itself: chains, index, plan, limits, blobs. Nothing is played or scored.
 
 What contradicts the rest is damage; what a killed writer leaves behind, and a resumed run mends, is a note.
 """
@@ -16,6 +16,7 @@ from evalkit.canonical import sha256_of
 from evalkit.errors import RecordError
 from evalkit.jsonfiles import parse_json, read_file
 from evalkit.store import RECORD_VERSION
+from evalkit.store.limits import LimitCheck
 from evalkit.store.lock import refuse_if_written
 from evalkit.store.logs import LogReading, attempt_path, blob_references, episode_path, read_log
 from evalkit.store.reader import MAX_INDEX_BYTES, RunReader
@@ -89,6 +90,8 @@ def _manifest_faults(path: Path) -> Iterator[str]:
         yield fault
     elif sha256_of(manifest["protocol"]) != manifest["protocol_hash"]:
         yield "protocol_hash is not the hash of the protocol"
+    elif manifest["condition"] != manifest["protocol"]["condition"]:
+        yield f"condition is {manifest['condition']!r}, the protocol's {manifest['protocol']['condition']!r}"
 
 
 class _Check:
@@ -99,6 +102,7 @@ class _Check:
         self._entries: dict[EpisodeKey, dict[int, tuple[int, dict[str, Any]]]] = {}
         self._references: dict[str, tuple[str, int, int | None]] = {}
         self._designs: set[str] = set()
+        self._limits = LimitCheck(reader.manifest["protocol"]["limits"])
 
     def run(self) -> None:
         try:
@@ -130,7 +134,7 @@ class _Check:
             key = EpisodeKey(*(line["key"][name] for name in ("agent", "task", "condition", "epoch")))
             entries = self._entries.setdefault(key, {})
             if key not in self._planned:
-                self._damage(path, number, f"{key.text()} is no planned episode")
+                self._damage(path, number, f"{key.text()} is no planned episode{self._stranger(key)}")
             elif entries and line["attempt"] <= max(entries):
                 first = max(number for number, _ in entries.values())
                 self._damage(path, number, f"{key.text()} is listed already, in line {first}")
@@ -140,6 +144,14 @@ class _Check:
         if self._found.ended < self._found.planned:
             missing = self._found.planned - self._found.ended
             self._note(path, None, f"{missing} of {self._found.planned} planned episodes have not ended")
+
+    def _stranger(self, key: EpisodeKey) -> str:
+        """What of an unplanned key the run doesn't have."""
+        agents = [agent["id"] for agent in self._reader.manifest["agents"]]
+        condition = self._reader.manifest["condition"]
+        if key.agent not in agents:
+            return f": the run has no agent {key.agent!r}"
+        return "" if key.condition == condition else f": the run's condition is {condition!r}"
 
     def _json_lines(self, path: Path) -> Iterator[tuple[int, Any]]:
         """Numbered JSON values of a file's lines; torn and damaged lines are findings."""
@@ -174,6 +186,8 @@ class _Check:
         for key in self._planned:
             if key in logs or key in self._entries:
                 self._attempts(key, sorted(logs.get(key, [])))
+        for file, line, message in self._limits.tool_calls():
+            self._damage(file, line, message)
 
     def _attempts(self, key: EpisodeKey, numbers: list[int]) -> None:
         """All logs of one episode; `numbers` are those of earlier attempts, and 0 for the last one."""
@@ -206,6 +220,8 @@ class _Check:
         self._walk(key, path, reading)
         self._collect(path, reading)
         last = reading.lines[-1] if reading.lines else 0
+        for message in self._limits.look(self._name(path), reading):
+            self._damage(path, last or None, message)
         if entry is not None:
             for message in _contradictions(entry, reading):
                 self._damage(path, last or None, message)
