@@ -37,8 +37,8 @@ def command() -> None:
 def export(folder: Path, budget: Condition, heldout: bool, as_json: bool) -> None:
     """Write levels into FOLDER, three files each: layout, save and context.
 
-    Files of levels of the same name are replaced. `-T tasks.folder=FOLDER` plays them under the strict or loose
-    budgets of the suite, with `-T tasks.budget=own` under those in the files.
+    Files of levels of the same name are replaced. `-T tasks.folder=FOLDER` plays them under the
+    budgets of the suite (strict or loose), with `-T tasks.budget=own` under those in the files.
 
     \b
     Examples:

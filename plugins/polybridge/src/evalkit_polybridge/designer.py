@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,15 @@ from evalkit_polybridge.statics import Floats
 
 #: Peak utilisation allowed in references, because outcomes near 1 flip on tiny changes, and in optima.
 REFERENCE_UTILISATION, OPTIMUM_UTILISATION = 0.95, 0.99
+#: Arguments of `simulate` under which a reference crosses too: other strengths, step, start and load.
+PERTURBATIONS: tuple[dict[str, Any], ...] = (
+    {"strength_scale": 0.98},
+    {"strength_scale": 1.02},
+    {"dt_s": STEP_S / 2},
+    {"start_offset_m": 0.05},
+    {"start_offset_m": -0.05},
+    {"load_scale": 1.02},
+)
 #: Ways to cut a level into spans are searched if their static cost is within this factor of the cheapest.
 WAY_COST = 1.15
 #: Candidates simulated per span, and at most so many geometries of one topology among them.
@@ -74,16 +84,8 @@ def optimum(level: Level) -> Found:
 
 
 def is_robust(level: Level, bridge: Bridge) -> bool:
-    """Does the design cross at ±2 % strength, half the time step, ±5 cm start and +2 % load as well?"""
-    runs = (
-        simulate(level, bridge, strength_scale=0.98),
-        simulate(level, bridge, strength_scale=1.02),
-        simulate(level, bridge, dt_s=STEP_S / 2),
-        simulate(level, bridge, start_offset_m=0.05),
-        simulate(level, bridge, start_offset_m=-0.05),
-        simulate(level, bridge, load_scale=1.02),
-    )
-    return all(run.success for run in runs)
+    """Does the design cross under every one of the `PERTURBATIONS` as well?"""
+    return all(simulate(level, bridge, **perturbation).success for perturbation in PERTURBATIONS)
 
 
 def _found(level: Level, designs: Sequence[Design]) -> Found:

@@ -29,8 +29,8 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             id=BENCHMARK,
             title="PolyBridgeBench: complete bridges that vehicles have to cross",
             url="https://arxiv.org/abs/2609.21493",
-            claim="A success shows that every vehicle crosses in this project's own physics on its own levels; "
-            "it says nothing about the game, the paper's levels or the safety of any bridge.",
+            claim="A success shows that every vehicle crosses in this project's own physics and levels; it says "
+            "nothing about the game, the paper's levels or the safety of any bridge.",
             tasks="evalkit_polybridge.tasks:load_tasks",
             settings="evalkit_polybridge.settings:BridgeSettings",
             opener="evalkit_polybridge.trial:open_design",
