@@ -223,7 +223,7 @@ def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -
     """Play one plan into a new run folder and print its scores."""
     from evalkit.cli._play import play_and_score, prepare_process
     from evalkit.cli._progress import say
-    from evalkit.run.plan import isolation_note, manifest
+    from evalkit.run.plan import isolation_notices, manifest
     from evalkit.store.writer import RunWriter
 
     prepare_process()
@@ -231,8 +231,8 @@ def run_plan(plan: Plan, plugins: Plugins, folder: Path, options: PlayOptions) -
     frozen["order_dependent"] = frozen["order_dependent"] or bool(options.totals)
     say(f"{plan.suite.name}: {_describe(plan)}")
     for agent in frozen["agents"]:
-        if note := isolation_note(agent):
-            say(f"note: {agent['id']}: {note}")
+        for notice in isolation_notices(agent):
+            say(f"note: {notice}")
     writer = RunWriter.create(folder, frozen)
     return play_and_score(plan, plan.keys, plugins, writer, options)
 

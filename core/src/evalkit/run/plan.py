@@ -238,15 +238,17 @@ def _model_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
         client.close()
 
 
-def isolation_note(agent: Mapping[str, Any]) -> str:
-    """How an agent of a manifest was shut in, where readers of results have to know; otherwise empty."""
+def isolation_notices(agent: Mapping[str, Any]) -> list[str]:
+    """What readers of results have to know of how an agent of a manifest was shut in, a sentence each."""
     program = agent.get("program")
     isolation = program.get("isolation") if isinstance(program, dict) else "full"
     if isolation == "full":
-        return ""
+        return []
     if isolation == "uid":
-        return "isolation: uid (the agent could read whatever every user of the machine may read)"
-    return "isolation: none (the agent could read all that evalkit can, tasks and references included)"
+        sees = "whatever every user of the machine may read"
+    else:
+        isolation, sees = "none", "all that evalkit can, tasks and references included"
+    return [f"{agent['id']}: isolation: {isolation} (it could read {sees})"]
 
 
 def installed_versions(plugins: Plugins, suite: Suite, agents: Iterable[AgentChoice]) -> dict[str, str]:

@@ -43,6 +43,7 @@ class ModelPlayers:
             if choice.id in self.agents and not self._assembly.has_own_program(choice.id)
         }
         self._programs: dict[threading.Thread, Any] = {}
+        self._closing = False
         self._limiters = Limiters()
         self._cache = ResponseCache(cache_folder()) if cache else None
         self._pool = pool
@@ -85,20 +86,23 @@ class ModelPlayers:
         job = ExecuteJob(next(self._numbers), task, candidate, executor, pictures)
         future: Future[Execution] = Future()
         self._executions[job.number] = future
+        if self._closing:
+            future.cancel()
         self._pool.inject(job)
         return future.result()
 
     def close(self) -> None:
         """Give up all waiting; programs are ended, threads that hang in a provider end with the process."""
+        self._closing = True
+        self._limiters.close()
+        for client in self._clients.values():
+            client.close()
+        for future in list(self._executions.values()):
+            future.cancel()
         for agent in list(self._programs.values()):
             agent.stop()
         for thread in list(self._programs):
             thread.join(STOP_S)
-        self._limiters.close()
-        for client in self._clients.values():
-            client.close()
-        for future in self._executions.values():
-            future.cancel()
 
     def _play(self, job: EpisodeJob) -> None:
         sink = _InboxSink(self._pool, job.number)

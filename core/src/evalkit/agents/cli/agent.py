@@ -17,6 +17,7 @@ from evalkit.agents.cli.transcript import Transcript
 from evalkit.errors import EndReason, SandboxError, UnknownNameError, UsageError
 from evalkit.sandbox import Level, probe
 from evalkit.sandbox._guest import Guest, guest_place, launched_guest
+from evalkit.sandbox._interpreter import closed_to_others
 from evalkit.sandbox._probe import require
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class CliAgent:
         self._command("{prompt}")
         self._require_credentials()
         self._level = _level(isolation)
+        if self._level == Level.UID:
+            self._require_readable()
 
     def describe(self) -> dict[str, Any]:
         """What a manifest keeps: program, version, command line, names of variables, isolation, limits."""
@@ -155,6 +158,14 @@ class CliAgent:
             ways = [f"set {' or '.join(wanted.variables)}"] if wanted.variables else []
             ways += [f"log in with it ({' or '.join(wanted.files)})"] if wanted.files else []
             raise UsageError(f"cli:{self._name} has no credentials; {', or '.join(ways)}")
+
+    def _require_readable(self) -> None:
+        for path in (*self._program.shown, *self._extra):
+            if closed_to_others(path):
+                raise UsageError(
+                    f"{path} can't be read by the user id that cli:{self._name} would get; move it to where "
+                    "everyone may read it, install bubblewrap, or accept -M isolation=none"
+                )
 
     def _furnish(self, root: Path, brief: Brief) -> Path:
         """A home folder with the prompt and copies of the credentials; returns the prompt's file."""

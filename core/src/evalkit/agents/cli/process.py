@@ -96,6 +96,7 @@ class Follower:
     def _read(self, selector: selectors.BaseSelector) -> None:
         for key, _ in selector.select(WAIT_S):
             data = os.read(key.fd, READ_BYTES)
+            self._transcript.total += len(data)
             name, lines = key.data
             for line, whole in lines.feed(data):
                 self._line(name, line, whole=whole)

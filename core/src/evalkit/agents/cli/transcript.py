@@ -36,14 +36,13 @@ class Transcript:
         self._waiting = 0
         self._number = 0
         self._flushed = time.monotonic()
-        #: Bytes printed.
+        #: Bytes printed; counted by who reads them, also of lines that aren't complete yet.
         self.total = 0
         #: The last line of stderr that wasn't empty.
         self.last_words = ""
 
     def add(self, stream: str, line: bytes) -> None:
         """Take a line (or a piece of one) of a stream."""
-        self.total += len(line)
         for secret, name in self._secrets:
             line = line.replace(secret, name)
         if stream == "stderr" and line.strip():
