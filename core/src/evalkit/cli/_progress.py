@@ -29,7 +29,8 @@ class ProgressView:
     def __init__(self, total: int, headline: Headline, *, live: bool) -> None:
         self._total, self._headline, self._live = total, headline, live
         self._done = self._errors = 0
-        self._calls = 0.0
+        self._calls = self._tokens = self._dollars = 0.0
+        self._priced = True
         self._started = self._last_line = time.monotonic()
         self._words = ""
         self._bar: Progress | None = None
@@ -78,7 +79,7 @@ class ProgressView:
         """An episode with these events has ended (or, without one, time has passed)."""
         if key is not None and end is not None:
             self._done += 1
-            self._calls += end.counters.get("calls", 0)
+            self._count(end)
             if END_POLICIES[end.reason].error:
                 self._errors += 1
                 say(f"{key.text()}: {end.reason.value}: {end.detail}", self._bar)
@@ -89,9 +90,18 @@ class ProgressView:
         elif time.monotonic() - self._last_line > PLAIN_INTERVAL_S:
             self._line()
 
+    def _count(self, end: End) -> None:
+        self._calls += end.counters.get("calls", 0)
+        self._tokens += end.counters.get("tokens", 0)
+        self._dollars += end.counters.get("cost", 0)
+        self._priced = self._priced and ("cost" in end.counters or not end.counters.get("tokens"))
+
     def _status(self) -> str:
         words = [self._words] if self._words else []
         words.append(f"{self._calls:g} calls")
+        if self._tokens:
+            words.append(f"{self._tokens:,.0f} tokens")
+            words += [f"${self._dollars:.4f}"] if self._priced else []
         if self._errors:
             words.append(f"{self._errors} errors")
         return " · ".join(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from evalkit.run.plan import Plan
 
 _log = logging.getLogger("evalkit")
+
+#: Up to so many agents, progress shows a figure for each.
+MOST_APART = 3
+#: Characters of an agent's name in progress.
+SHOWN_OF_AGENT = 32
 
 
 @dataclass(slots=True)
@@ -182,20 +188,42 @@ class RunningScore:
         self._spec = metric_specs(plugins, plan.suite.benchmark, [name])[name]
         scorer = resolve(self._spec.target, plugins.origin(self._spec).plugin)
         self._scorer = scorer(dict(plan.suite.settings)) if self._spec.scope == "episode" else None
-        self._values: list[float] = []
+        self._agents = len(plan.setup.agents)
+        self._once = plan.epochs == 1
+        self._counts: Counter[str] = Counter()
+        self._totals: defaultdict[str, float] = defaultdict(float)
 
     def after(self, key: EpisodeKey, bodies: Sequence[str]) -> str:
-        """The metric in a few words, with this episode, given by its events, counted in."""
+        """The metric in a few words, with this episode, given by its events, counted in.
+
+        Up to `MOST_APART` agents have a figure each, with Wilson's interval if it is a proportion and every
+        task is played once; more are taken together.
+        """
         if self._scorer is None or key.task not in self._tasks:
             return ""
         events = [json.loads(body) for body in bodies]
         episode = Episode(key, events, events[-1], self._reader.load)
         score = _measure(self._scorer, self._spec.id, episode, self._tasks[key.task])
         if score.value is not None:
-            self._values.append(score.value)
-        count, total = len(self._values), sum(self._values)
-        if not count:
-            return ""
-        if self._spec.kind == "proportion":
-            return f"{self._spec.label} {total / count:.1%} ({total:g}/{count})"
-        return f"{self._spec.label} {total / count:.3g}"
+            name = f"{_short(key.agent)} " if 1 < self._agents <= MOST_APART else ""
+            self._counts[name] += 1
+            self._totals[name] += score.value
+        figures = [f"{name}{self._figure(self._totals[name], n)}" for name, n in sorted(self._counts.items())]
+        return f"{self._spec.label} {', '.join(figures)}" if figures else ""
+
+    def _figure(self, total: float, count: int) -> str:
+        from evalkit.stats import wilson
+
+        if self._spec.kind != "proportion":
+            return f"{total / count:.3g}"
+        figure = f"{total / count:.1%} ({total:g}/{count})"
+        if self._agents > MOST_APART or not self._once or not 0 <= total <= count:
+            return figure
+        interval = wilson(int(total), count)
+        low, high = (100 * (bound or 0.0) for bound in (interval.low, interval.high))
+        return f"{figure} [{low:.0f}, {high:.0f}]"
+
+
+def _short(agent: str) -> str:
+    """An agent's name as progress has room for it; what tells models apart is at its end."""
+    return agent if len(agent) <= SHOWN_OF_AGENT else f"…{agent[-SHOWN_OF_AGENT:]}"
