@@ -38,8 +38,8 @@ _OPTIONS = (
         "baselines",
         multiple=True,
         metavar="RUN",
-        help="Exit with 1 if a metric is worse than in this earlier run of the same protocol; where several "
-        "suites are played, give one for each.",
+        help="Exit with 1 if a metric is worse than in this earlier run of the same protocol and physics; "
+        "where several suites are played, give one for each.",
     ),
     click.option(
         "--max-regression",

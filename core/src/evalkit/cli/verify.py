@@ -22,8 +22,8 @@ Examples:
 def command(run: str | None, as_json: bool) -> int:
     """Check the record of RUN (default: the latest) for damage; exit code 1 if there is any.
 
-    Hash chains, index, plan, limits and blobs have to agree. What a killed run leaves behind (torn last lines,
-    episodes without an end) is noted and no damage: `evalkit resume` goes on from there.
+    Hash chains, index, plan, limits and blobs have to agree. What a killed run leaves behind (torn last
+    lines, episodes without an end) is noted and no damage: `evalkit resume` goes on from there.
     """
     from evalkit.store.reader import find_run
     from evalkit.store.verify import verify_run
