@@ -37,7 +37,9 @@ Examples:
     is_flag=True,
     help="Leave out episodes that either run has no result of, instead of counting them as failures.",
 )
-@click.option("--force", is_flag=True, help="Compare runs of different protocols, physics or tasks, too, and say so.")
+@click.option(
+    "--force", is_flag=True, help="Compare runs of different protocols, physics or tasks, too, and say so."
+)
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to write."
 )
