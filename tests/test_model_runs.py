@@ -111,11 +111,22 @@ def test_a_model_sees_prompt_context_save_and_pictures(tmp_path: Path) -> None:
 
 
 def test_an_error_costs_its_episode_only(tmp_path: Path) -> None:
-    model = script(tmp_path, {NAMES[0]: [{"error": "context_overflow"}], "*": ["no"] * 3})
+    model = script(tmp_path, {NAMES[0]: [{"error": "bad_request"}], "*": ["no"] * 3})
     done = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, *select(*NAMES), code=3)
     assert "model_error" in done.stderr
     ends = {task: events[-1]["reason"] for task, events in logs(tmp_path).items()}
     assert ends == {NAMES[0]: "model_error", NAMES[1]: "limit"}
+
+
+@pytest.mark.parametrize("kind", ["content_filter", "context_overflow"])
+def test_no_usable_answer_is_the_models_result(tmp_path: Path, kind: str) -> None:
+    model = script(tmp_path, {"*": ["no", {"error": kind}]})
+    done = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, *select(NAMES[0]))
+    (events,) = logs(tmp_path).values()
+    assert events[-1]["reason"] == "agent_stopped"
+    assert kind in events[-1]["detail"]
+    assert events[-1]["counters"]["llm_calls"] == 2
+    assert "0.0 % (0/1)" in done.stdout
 
 
 def test_a_fatal_answer_stops_the_run(tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ NEWEST_RESULTS = 10
 OLD_RESULT_CHARACTERS = 200
 
 
+class _NoAnswer(Exception):  # noqa: N818 - it ends the episode as the model's result, not as an error
+    """A refusal by a content filter, or a conversation longer than the model's context."""
+
+
 class ModelAgent:
     """What the agents share: the session, the conversation, the accounts."""
 
@@ -72,6 +76,8 @@ class ModelAgent:
             return self._session.complete(request, key=key)
         except ModelError as error:
             self.fatal = error.policy.fatal
+            if error.policy.counts:  # the model's own answer, if no usable one
+                raise _NoAnswer(str(error)) from error
             raise
 
     def _open(self, observation: Observation) -> None:
@@ -96,7 +102,10 @@ class ChatAgent(ModelAgent):
             self._messages.append(Message("user", observation_text(observation), observation.images))
         else:
             self._open(observation)
-        reply = self._complete(ModelRequest(tuple(self._messages)))
+        try:
+            reply = self._complete(ModelRequest(tuple(self._messages)))
+        except _NoAnswer as refused:
+            return Stop(str(refused))
         self._messages.append(Message("assistant", reply.text, opaque=reply.opaque))
         return Reply((ToolCall(tool.name, {field: reply.text}),))
 
@@ -120,7 +129,10 @@ class ToolsAgent(ModelAgent):
             self._open(observation)
         schemas = [ToolSchema.of(tool) for tool in self._tools]
         for _ in range(MAX_NUDGES + 1):
-            reply = self._complete(self._codec.request(shortened(self._messages), schemas))
+            try:
+                reply = self._complete(self._codec.request(shortened(self._messages), schemas))
+            except _NoAnswer as refused:
+                return Stop(str(refused))
             self._asked = self._codec.calls(reply)
             native = self._asked if self._codec.name == "native" else ()
             self._messages.append(Message("assistant", reply.text, tool_calls=native, opaque=reply.opaque))

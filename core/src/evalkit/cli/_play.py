@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -73,7 +74,6 @@ def play_and_score(
     """Play some of a plan's episodes into a run folder, close it, and print the scores of the whole run."""
     from evalkit.cli._progress import say
 
-    name = writer.folder.name
     failed = 0
     try:
         outcome = _play(plan, keys, plugins, writer, options, say)
@@ -90,11 +90,13 @@ def play_and_score(
         print_report(report, options.format)
     problems = [] if interrupted else check(writer.folder, report, plugins, options)
     if interrupted:
-        say(f"interrupted after {outcome.finished} of {len(keys)} episodes; `evalkit resume {name}` goes on")
+        say(
+            f"interrupted after {outcome.finished} of {len(keys)} episodes; `evalkit resume {shlex.quote(str(writer.folder))}` goes on"
+        )
     if outcome.fatal or outcome.exhausted:
         why = outcome.fatal or f"the run's budget is used up ({outcome.exhausted})"
         say(f"stopped after {outcome.finished} of {len(keys)} episodes: {why}")
-        say(f"`evalkit resume {name}` goes on")
+        say(f"`evalkit resume {shlex.quote(str(writer.folder))}` goes on")
     say(f"record: {writer.folder}")
     codes = [exit_code(report)]
     codes += [ExitCode.INTERRUPTED] if interrupted else []

@@ -50,7 +50,7 @@ def command(
     Examples:
       evalkit info polybridge.strict
       evalkit info polybridge.strict -T limits.calls=5
-      evalkit info metric:success --json
+      evalkit info metric:polybridge.success_at_3 --json
     """
     if registry_schema:
         from evalkit.registry import json_schema

@@ -41,7 +41,7 @@ Examples:
   evalkit run polybridge.strict
   evalkit run polybridge.strict --agent truss --agent flat -j 2
   evalkit run polybridge.loose -k Multi --epochs 2
-  evalkit run polybridge.strict -m openai/gpt-4.1 -m anthropic/claude-sonnet-4-5 --max-connections 20
+  evalkit run polybridge.strict -m openai/gpt-4.1 -m anthropic/claude-sonnet-4-6 --max-connections 20
   evalkit run polybridge.smoke -m openai/local -M base_url=http://localhost:8000/v1
   evalkit run polybridge.strict --shard 1/4
   evalkit run ci.smoke --fail-under 'success@3>=0.8' --junitxml smoke.xml --format github

@@ -273,4 +273,6 @@ def warm_up(plugins: Plugins, setup: PlaySetup, say: Callable[[str], None]) -> N
         resolve(target, plugin)()
         seconds = time.perf_counter() - started
         if seconds > 2.0:
-            say(f"compiled the kernels of {plugin} in {seconds:.1f} s (cached from here on)")
+            say(
+                f"the kernels of {plugin} took {seconds:.1f} s to load (a first time compiles and caches them)"
+            )
