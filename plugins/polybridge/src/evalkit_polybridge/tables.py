@@ -1,6 +1,7 @@
 """Tables of a run: by agent and condition, by suite and group, by family and tag, and what designs fail on.
 
-Everything is counted from the trajectories of the episodes that have a result. Intervals are 95 %: Wilson
+Everything is counted from the trajectories of the episodes that have a result. Where planned episodes have
+none, two more columns count them, and count them as failures. Intervals are 95 %: Wilson
 for rates, a bootstrap over families for mean costs. A condition is headed by its name and, where that is
 another, by the budget that its levels had.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evalkit import Episode, EpisodeKey, Score, Task
@@ -31,51 +32,52 @@ SUITES = ("core", "compositional")
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    """An episode as the tables see it; `cost_ratio` is that metric's score."""
+class _Planned:
+    """An episode as the tables see it; `trajectory` is None if it has no result.
+
+    `cost_ratio` is that metric's score.
+    """
 
     key: EpisodeKey
-    trajectory: Trajectory
     hidden: Mapping[str, Any]
-    cost_ratio: Score
+    trajectory: Trajectory | None = None
+    cost_ratio: Score | None = None
 
     @staticmethod
-    def of(episode: Episode, task: Task) -> _Played:
+    def of(episode: Episode, task: Task) -> _Planned:
         ratio = CostRatio({}).measure(episode, task)
-        return _Played(episode.key, read_trajectory(episode), task.hidden, ratio)
+        return _Planned(episode.key, task.hidden, read_trajectory(episode), ratio)
 
     @property
-    def condition(self) -> str:
-        """`loose`, or `loose (strict budget)` where the name of the condition promises another budget."""
+    def system(self) -> _System:
+        """Agent and condition: `loose`, or `loose (strict budget)` where the name promises another one."""
         name, budget = self.key.condition, self.hidden["budget_name"]
-        return name if name == budget else f"{name} ({budget} budget)"
+        return self.key.agent, name if name == budget else f"{name} ({budget} budget)"
 
 
 _System = tuple[str, str]
-_Figure = tuple[str, Callable[[Sequence[_Played]], Cell]]
+_Figure = tuple[str, Callable[[Sequence["_Planned"]], Cell]]
 
 
-def breakdown(episodes: Sequence[tuple[Episode, Task]], missing: Sequence[Task] = ()) -> list[Table]:
-    """All tables of a run; `episodes` are those with a result, of any number of agents and conditions.
+def breakdown(
+    played: Sequence[tuple[Episode, Task]], missing: Sequence[tuple[EpisodeKey, Task]] = ()
+) -> list[Table]:
+    """All tables of a run, of any number of agents and conditions.
 
-    `missing` are the tasks of planned episodes without a result, one for each; every table says how many
-    they are.
+    `played` are the episodes that have a result, `missing` the planned ones that have none.
 
     `polybridge.systems` and `polybridge.errors` hold every agent and condition; `polybridge.groups`,
     `polybridge.families` and `polybridge.tags` exist for each, with `/agent/condition` behind their name.
     """
-    systems: dict[_System, list[_Played]] = {}
-    for episode, task in episodes:
-        played = _Played.of(episode, task)
-        systems.setdefault((played.key.agent, played.condition), []).append(played)
+    planned = [_Planned.of(episode, task) for episode, task in played]
+    planned += [_Planned(key, task.hidden) for key, task in missing]
+    systems: dict[_System, list[_Planned]] = {}
+    for episode in planned:
+        systems.setdefault(episode.system, []).append(episode)
     tables = [_by_system(systems)]
-    for system, played_by in systems.items():
-        tables += [_by_group(system, played_by), _by_family(system, played_by), _by_tag(system, played_by)]
-    tables.append(_errors(systems))
-    if not missing:
-        return tables
-    left_out = f"{len(missing)} of {len(episodes) + len(missing)} planned episodes have no result: left out"
-    return [replace(table, note="\n".join(filter(None, (table.note, left_out)))) for table in tables]
+    for system, group in systems.items():
+        tables += [_by_group(system, group), _by_family(system, group), _by_tag(system, group)]
+    return [*tables, _errors(systems)]
 
 
 # --- Figures -----------------------------------------------------------------------------------------
@@ -91,109 +93,139 @@ def rate(held: Iterable[bool | None]) -> Rate:
     )
 
 
+def _trajectories(group: Sequence[_Planned]) -> list[Trajectory]:
+    return [p.trajectory for p in group if p.trajectory is not None]
+
+
+def _count(group: Sequence[_Planned]) -> Cell:
+    return len(_trajectories(group))
+
+
 def _valid(k: int) -> _Figure:
-    return f"Valid@{k}", lambda group: rate(p.trajectory.valid_at(k) for p in group)
+    return f"Valid@{k}", lambda group: rate(t.valid_at(k) for t in _trajectories(group))
 
 
 def _success(k: int) -> _Figure:
-    return f"Success@{k}", lambda group: rate(p.trajectory.success_at(k) for p in group)
+    return f"Success@{k}", lambda group: rate(t.success_at(k) for t in _trajectories(group))
 
 
-def _recovery(group: Sequence[_Played]) -> Cell:
-    return rate(p.trajectory.recovery_at(3) for p in group)
+def _recovery(group: Sequence[_Planned]) -> Cell:
+    return rate(t.recovery_at(3) for t in _trajectories(group))
 
 
-def _mean_cost_ratio(group: Sequence[_Played]) -> Cell:
+def _mean_cost_ratio(group: Sequence[_Planned]) -> Cell:
     """The metric over the group."""
-    scores = {p.key: p.cost_ratio for p in group}
+    scores = {p.key: p.cost_ratio for p in group if p.cost_ratio is not None}
     families = {p.key: str(p.hidden["family"]) for p in group}
     found = aggregate(COST_RATIO, scores, clusters=families)
     return Estimate(found.value, found.denominator, found.low, found.high, method=found.method)
 
 
+def _without_result(group: Sequence[_Planned]) -> int:
+    return sum(p.trajectory is None for p in group)
+
+
+def _success_of_planned(group: Sequence[_Planned]) -> Cell:
+    """Success@3 with every episode without a result as a failure."""
+    return rate(p.trajectory is not None and p.trajectory.success_at(3) for p in group)
+
+
 _SYSTEM_FIGURES: tuple[_Figure, ...] = (
-    ("n", len),
+    ("n", _count),
     *(_valid(k) for k in (1, 2, 3)),
     *(_success(k) for k in (1, 2, 3)),
     ("Recovery@3", _recovery),
 )
 _GROUP_FIGURES: tuple[_Figure, ...] = (
-    ("n", len),
+    ("n", _count),
     *(_valid(k) for k in (1, 3)),
     *(_success(k) for k in (1, 3)),
     ("Recovery@3", _recovery),
     ("cost ÷ strict budget", _mean_cost_ratio),
 )
+_MISSING_FIGURES: tuple[_Figure, ...] = (
+    ("no result", _without_result),
+    ("Success@3, missing as failures", _success_of_planned),
+)
+
+
+def _figures(usual: tuple[_Figure, ...], groups: Iterable[Sequence[_Planned]]) -> tuple[_Figure, ...]:
+    """The usual figures, and those on missing episodes where there are any."""
+    return (*usual, *_MISSING_FIGURES) if any(map(_without_result, groups)) else usual
 
 
 def _columns(heads: Iterable[str], figures: Iterable[_Figure]) -> tuple[Column, ...]:
     return (*(Column(head) for head in heads), *(Column(name, "right") for name, _ in figures))
 
 
-def _cells(group: Sequence[_Played], figures: Iterable[_Figure]) -> list[Cell]:
+def _cells(group: Sequence[_Planned], figures: Iterable[_Figure]) -> list[Cell]:
     return [figure(group) for _, figure in figures]
 
 
 # --- Tables ------------------------------------------------------------------------------------------
 
 
-def _by_system(systems: Mapping[_System, Sequence[_Played]]) -> Table:
+def _by_system(systems: Mapping[_System, Sequence[_Planned]]) -> Table:
     """A row per agent and condition, in the shape in which results of the benchmark are published."""
-    rows = tuple((*system, *_cells(group, _SYSTEM_FIGURES)) for system, group in systems.items())
+    figures = _figures(_SYSTEM_FIGURES, systems.values())
+    rows = tuple((*system, *_cells(group, figures)) for system, group in systems.items())
     return Table(
         "polybridge.systems",
         "PolyBridge by agent and condition",
-        _columns(("agent", "condition"), _SYSTEM_FIGURES),
+        _columns(("agent", "condition"), figures),
         rows,
         "Recovery@3: of the episodes with a failed run before call 3, those that succeeded afterwards",
     )
 
 
-def _by_group(system: _System, played: Sequence[_Played]) -> Table:
+def _by_group(system: _System, played: Sequence[_Planned]) -> Table:
     groups = {"all levels": list(played)}
     groups |= {suite: [p for p in played if p.hidden["suite"] == suite] for suite in SUITES}
     groups |= {title: [p for p in played if p.hidden["group"] == group] for group, title in GROUPS.items()}
     return _grouped("groups", "suite and group", system, groups)
 
 
-def _by_family(system: _System, played: Sequence[_Played]) -> Table:
+def _by_family(system: _System, played: Sequence[_Planned]) -> Table:
     titles = {family.id: f"{family.id} {family.title}" for family in FAMILIES}
-    groups: dict[str, list[_Played]] = {title: [] for title in titles.values()}
+    groups: dict[str, list[_Planned]] = {title: [] for title in titles.values()}
     for p in played:
         family = p.hidden["family"]
         groups.setdefault(titles.get(family, family), []).append(p)
     return _grouped("families", "family", system, groups)
 
 
-def _by_tag(system: _System, played: Sequence[_Played]) -> Table:
+def _by_tag(system: _System, played: Sequence[_Planned]) -> Table:
     tags = sorted({tag for p in played for tag in p.hidden["tags"]})
     groups = {tag: [p for p in played if tag in p.hidden["tags"]] for tag in tags}
     return _grouped("tags", "tag", system, groups, "A level can have several tags")
 
 
 def _grouped(
-    name: str, by: str, system: _System, groups: Mapping[str, Sequence[_Played]], note: str = ""
+    name: str, by: str, system: _System, groups: Mapping[str, Sequence[_Planned]], note: str = ""
 ) -> Table:
-    """A row per group that was played."""
+    """A row per group that was planned."""
     agent, condition = system
-    rows = tuple((title, *_cells(group, _GROUP_FIGURES)) for title, group in groups.items() if group)
+    figures = _figures(_GROUP_FIGURES, groups.values())
+    rows = tuple((title, *_cells(group, figures)) for title, group in groups.items() if group)
     return Table(
         f"polybridge.{name}/{agent}/{condition}",
         f"By {by}: {agent}, {condition}",
-        _columns((by,), _GROUP_FIGURES),
+        _columns((by,), figures),
         rows,
         note,
         headline=name == "groups",
     )
 
 
-def _errors(systems: Mapping[_System, Sequence[_Played]]) -> Table:
+def _errors(systems: Mapping[_System, Sequence[_Planned]]) -> Table:
     """What share of all recorded errors of an agent and condition each code has.
 
     The shares have no interval: errors of one episode depend on each other.
     """
     counts = [
-        Counter(code for played in group for call in played.trajectory.calls for code in call.codes)
+        Counter(
+            code for trajectory in _trajectories(group) for call in trajectory.calls for code in call.codes
+        )
         for group in systems.values()
     ]
     overall = sum(counts, Counter[str]())

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evalkit import EpisodeKey
 from evalkit.report import Cell, Estimate, Rate, Table, cell_text, to_csv, to_text
 from evalkit_polybridge.levels.families import generate
 from evalkit_polybridge.tables import breakdown
@@ -184,10 +185,26 @@ def test_tasks_know_their_budget(budget: str) -> None:
     assert {task.hidden["budget_name"] for task in load_tasks({"budget": budget}, {})} == {budget}
 
 
-def test_missing_episodes_are_named_in_every_table(run: Any, task_of: Any) -> None:
-    tables = breakdown(run, [task_of("f"), task_of("g")])
-    assert all("2 of 7 planned episodes have no result: left out" in table.note for table in tables)
-    assert [table.rows for table in tables] == [table.rows for table in breakdown(run)]
+def test_missing_episodes_are_counted_where_they_belong(run: Any, task_of: Any) -> None:
+    key = EpisodeKey("truss", "f", "strict", 1)
+    missing = [(key, task_of("f", family="T4C", group="T4", tags=["heavy"]))]
+    tables = {table.id: table for table in breakdown(run, missing=missing)}
+    again = "Success@3, missing as failures"
+    system = shown(tables["polybridge.systems"], "truss")
+    assert (system["n"], system["no result"], system["Success@3"][:12]) == ("5", "1", "60.0 % (3/5)")
+    assert system[again].startswith("50.0 % (3/6)")
+    groups = tables["polybridge.groups/truss/strict"]
+    assert counts(groups, "T4 dynamic load")["Success@3"] == (0, 1)
+    assert counts(groups, "T4 dynamic load")[again] == (0, 2)
+    assert counts(groups, "T1 anchors, connectivity")[again] == (2, 2)
+    assert shown(tables["polybridge.tags/truss/strict"], "heavy")["Success@3"] == "– (0/0)"
+    assert shown(groups, "all levels")["cost ÷ strict budget"].startswith("0.800 (n=3)")
+
+
+def test_an_agent_without_any_result_has_its_row(run: Any, task_of: Any) -> None:
+    tables = breakdown(run, [(EpisodeKey("broken", "f", "strict", 1), task_of("f"))])
+    found = shown(tables[0], "broken")
+    assert (found["n"], found["no result"], found["Valid@1"]) == ("0", "1", "– (0/0)")
 
 
 def test_a_run_without_results_has_empty_tables() -> None:
