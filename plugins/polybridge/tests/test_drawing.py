@@ -6,11 +6,12 @@ import io
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw
+
 from evalkit_polybridge import drawing
 from evalkit_polybridge.constants import ROAD, STEEL, WOOD
 from evalkit_polybridge.drawing import Segment, View
 from evalkit_polybridge.graph import Bridge, Level, Node, Platform, Region
-from PIL import Image, ImageDraw
 
 SKY = (255, 255, 255)
 

@@ -10,9 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw
+
 from evalkit_polybridge import drawing, editor
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node, Platform, Region
-from PIL import Image, ImageDraw
 
 ANCHORS = (Node(1, 0.0, 0.0, True), Node(2, 14.0, 0.0, True))
 FLAT = Level("Flat_14m", 14.0, 0.0, ANCHORS, (3.0, 6.0), (1, 2, 3), 13_000.0)

@@ -13,7 +13,7 @@ from evalkit_polybridge.constants import LOOSE_BUDGET
 from evalkit_polybridge.contract import format_reply
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs, level_to_inputs
 from evalkit_polybridge.environment import BridgeEnvironment, frame_times_s
-from evalkit_polybridge.frames import cut, select
+from evalkit_polybridge.frames import select
 from evalkit_polybridge.levels import generate
 from evalkit_polybridge.physics import simulate
 from evalkit_polybridge.settings import BridgeSettings
@@ -109,7 +109,7 @@ def test_failed_run_tells_only_what_the_protocol_allows() -> None:
 def test_frames_told_are_the_frames_taken() -> None:
     deck = flat_deck(LEVEL)
     run = simulate(LEVEL, deck, frames=True)
-    film = cut(run.frames)
+    film = run.frames
     assert [frame.t_s for frame in film] == frame_times_s(simulate(LEVEL, deck).lost_s)
     told = failed_run(started()).data["feedback"]["selected_timestamps_s"]
     assert told == [film[i].t_s for i in select(len(film))]

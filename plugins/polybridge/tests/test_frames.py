@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
 from evalkit_polybridge import drawing
 from evalkit_polybridge.frames import (
     CAPTION_PX,
     FRAME_SIZE,
     GAP_PX,
     contact_sheet,
-    cut,
     frame_image,
     frame_png,
     select,
 )
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node
 from evalkit_polybridge.physics import simulate
-from numpy.typing import NDArray
-from PIL import Image
 
 ANCHORS = (Node(1, 0.0, 0.0, True), Node(2, 8.0, 0.0, True))
 LEVEL = Level("Flat_8m", 8.0, 0.0, ANCHORS, (3.0, 3.0), (1, 2, 3), 10_000.0)
@@ -99,12 +99,6 @@ def test_selected_gaps_differ_by_one_at_most(count: int) -> None:
 def test_select_refuses_nonsense(n_frames: int, count: int) -> None:
     with pytest.raises(ValueError, match="cannot select"):
         select(n_frames, count)
-
-
-@pytest.mark.parametrize(("failures", "kept"), [("....", 4), ("..x.", 3), ("x...", 1), (".xxx", 2), ("", 0)])
-def test_cut_ends_with_the_first_failure_marker(failures: str, kept: int) -> None:
-    frames = run(failures)
-    assert cut(frames) == frames[:kept]
 
 
 def test_members_follow_their_nodes() -> None:
@@ -212,8 +206,9 @@ def test_a_simulated_collapse_is_drawn_as_it_happened() -> None:
     ))  # fmt: skip
     frames = simulate(level, deck, frames=True).frames
     assert frames is not None
-    last = cut(frames)[-1]
+    last = frames[-1]
     assert last.failure
+    assert not frames[-2].failure
     assert last.broken.any()
     image = frame_image(level, deck, last, size=(1280, 720))
     view = drawing.fit(level, deck, image.size)
@@ -224,4 +219,4 @@ def test_a_simulated_collapse_is_drawn_as_it_happened() -> None:
         pixel = image.getpixel((round(column), round(row)))
         assert isinstance(pixel, tuple)
         assert near(pixel, drawing.MEMBER_STYLES[1].colour)
-    assert contact_sheet(level, deck, cut(frames)).startswith(b"\x89PNG")
+    assert contact_sheet(level, deck, frames).startswith(b"\x89PNG")

@@ -9,11 +9,12 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
+
 from evalkit_polybridge.constants import BUDGET_LADDER, LOOSE_BUDGET
 from evalkit_polybridge.designs import level_from_inputs
 from evalkit_polybridge.graph import Bridge, Edge, Level, LevelMeta, Node, Point
 from evalkit_polybridge.levels import FAMILIES, catalogue, generate, heldout
-from evalkit_polybridge.levels.catalogue import Calibration, CatalogueError, Costs, Entry
+from evalkit_polybridge.levels.catalogue import Calibration, CatalogueError, Costs
 from evalkit_polybridge.levels.geometry import MAX_TRAVEL_M, Recipe, Rock
 from evalkit_polybridge.levels.references import designs_document, parse_designs
 from evalkit_polybridge.tasks import load_tasks

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+
 from evalkit_polybridge import prompt
 from evalkit_polybridge.constants import MATERIALS, ROAD, STEEL, WOOD, Material
 from evalkit_polybridge.contract import CONTRACT_CODES, parse_reply

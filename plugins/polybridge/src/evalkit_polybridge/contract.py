@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from evalkit_polybridge import strictjson
 from evalkit_polybridge.constants import COORDINATE_DECIMALS
+from evalkit_polybridge.designs import bridge_to_json
 from evalkit_polybridge.graph import Bridge, Edge, Node
 from evalkit_polybridge.rules import MAX_COORDINATE_M, Problem, is_legal, out_of_range
 from evalkit_polybridge.strictjson import quoted
@@ -83,11 +84,7 @@ def format_reply(bridge: Bridge, thought_process: str) -> str:
     document = {
         "action": "modify",
         "thought_process": storable(thought_process),
-        "nodes": [{"id": n.id, "x": n.x, "y": n.y, "isKinematic": n.fixed} for n in bridge.nodes],
-        "edges": [
-            {"id": e.id, "type": e.material, "anchorAID": e.a, "anchorBID": e.b, "rate": e.rate}
-            for e in bridge.edges
-        ],
+        **bridge_to_json(bridge),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

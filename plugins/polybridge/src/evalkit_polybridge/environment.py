@@ -19,7 +19,6 @@ from evalkit import (
     Tool,
     ToolCall,
     Verdict,
-    Violation,
 )
 from evalkit_polybridge.constants import (
     CUTOFF_RULE,
@@ -32,8 +31,8 @@ from evalkit_polybridge.contract import Parser, parse_reply
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs
 from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.prompt import Situation, system_prompt, turn_message
-from evalkit_polybridge.rules import Problem
 from evalkit_polybridge.savefile import to_document
+from evalkit_polybridge.violations import to_violation
 
 
 class Proposal(BaseModel):
@@ -213,13 +212,6 @@ def frame_times_s(lost_s: float | None) -> list[float]:
     if lost_s is None:
         return times
     return [t for t in times if t < lost_s] + [t for t in times if t >= lost_s][:1]
-
-
-def to_violation(problem: Problem) -> Violation:
-    """A problem of the domain as a violation of the protocol."""
-    return Violation(
-        problem.code, problem.message, problem.ids, problem.value, problem.limit, problem.advisory
-    )
 
 
 def _least(limits: Mapping[str, float], *names: str) -> int | None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from evalkit import Artifact, Candidate, Execution, Task
 from evalkit_polybridge.designs import bridge_from_json, level_from_inputs
+from evalkit_polybridge.specs import EMBEDDED
 
-ID = "polybridge.embedded"
-VERSION = "1"
+ID, VERSION = EMBEDDED.id, EMBEDDED.version
 
 
 class EmbeddedExecutor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,6 @@ class FrameLike(Protocol):
     def failure(self) -> bool: ...
 
 
-F = TypeVar("F", bound=FrameLike)
-
-
 def select(n_frames: int, count: int = FEEDBACK_FRAMES) -> list[int]:
     """At most `count` uniformly spaced indices out of `n_frames`, both ends included.
 
@@ -62,14 +59,6 @@ def select(n_frames: int, count: int = FEEDBACK_FRAMES) -> list[int]:
         return [n_frames - 1]
     gaps = count - 1
     return [(2 * i * (n_frames - 1) + gaps) // (2 * gaps) for i in range(count)]
-
-
-def cut(frames: Sequence[F]) -> list[F]:
-    """The frames up to and including the first that shows the failure marker; all if none does."""
-    for index, frame in enumerate(frames):
-        if frame.failure:
-            return list(frames[: index + 1])
-    return list(frames)
 
 
 def frame_image(
@@ -107,7 +96,7 @@ def contact_sheet(
 ) -> bytes:
     """PNG of at most `count` selected frames, two in a row, each with its index and time.
 
-    `frames` is the sequence after the cut-off rule (see `cut`), so that the rule stays the caller's choice.
+    `frames` end where the film does: `simulate` stops filming at the first frame with the failure marker.
 
     Raises:
         ValueError: there is no frame.

@@ -16,7 +16,7 @@ from evalkit.hookspecs import (
     ViewSpec,
     hookimpl,
 )
-from evalkit_polybridge.specs import METRICS, VIEWS
+from evalkit_polybridge.specs import EMBEDDED, METRICS, RULES, VIEWS
 
 BENCHMARK = "polybridge"
 
@@ -29,8 +29,8 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             id=BENCHMARK,
             title="PolyBridgeBench: complete bridges that vehicles have to cross",
             url="https://arxiv.org/abs/2609.21493",
-            claim="A success shows that every vehicle crosses in this project's own physics and levels; it says "
-            "nothing about the game, the paper's levels or the safety of any bridge.",
+            claim="A success shows that every vehicle crosses in this project's own physics and levels; it "
+            "says nothing about the game, the paper's levels or the safety of any bridge.",
             tasks="evalkit_polybridge.tasks:load_tasks",
             settings="evalkit_polybridge.settings:BridgeSettings",
             opener="evalkit_polybridge.trial:open_design",
@@ -58,31 +58,13 @@ def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
 @hookimpl
 def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
     """The rules."""
-    if benchmark != BENCHMARK:
-        return []
-    return [
-        ValidatorSpec(
-            id="polybridge.rules",
-            target="evalkit_polybridge.validator:RulesValidator",
-            version="1",
-            summary="anchors, materials, lengths, budget, connectivity, clearance",
-        )
-    ]
+    return [RULES] if benchmark == BENCHMARK else []
 
 
 @hookimpl
 def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
     """The embedded physics."""
-    if benchmark != BENCHMARK:
-        return []
-    return [
-        ExecutorSpec(
-            id="polybridge.embedded",
-            target="evalkit_polybridge.executor_embedded:EmbeddedExecutor",
-            version="1",
-            summary="deterministic truss physics with vehicles, 12 s",
-        )
-    ]
+    return [EMBEDDED] if benchmark == BENCHMARK else []
 
 
 @hookimpl

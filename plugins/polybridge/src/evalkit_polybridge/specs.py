@@ -1,10 +1,23 @@
-"""What polybridge measures and shows, as descriptors: names, denominators and where the code is."""
+"""What polybridge checks, runs, measures and shows, as descriptors: names, versions and where the code is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from evalkit.hookspecs import MetricSpec, ViewSpec
+from evalkit.hookspecs import ExecutorSpec, MetricSpec, ValidatorSpec, ViewSpec
+
+RULES = ValidatorSpec(
+    id="polybridge.rules",
+    target="evalkit_polybridge.validator:RulesValidator",
+    version="1",
+    summary="anchors, materials, lengths, budget, connectivity, clearance",
+)
+EMBEDDED = ExecutorSpec(
+    id="polybridge.embedded",
+    target="evalkit_polybridge.executor_embedded:EmbeddedExecutor",
+    version="1",
+    summary="deterministic truss physics with vehicles, 12 s",
+)
 
 _EVERY_EPISODE = "episodes with a result"
 _SUCCESSES = "successful episodes"

@@ -130,7 +130,6 @@ def read_trajectory(episode: Episode) -> Trajectory:
 def _call(number: int, turn: Turn, load: Callable[[Any], Any]) -> Call:
     refusal = _refusal_codes(turn, load)
     if refusal:
-        # Executions after play follow the last call in the record, also where that call was refused.
         return Call(number, "V", refusal, None, turn, load)
     if not turn.executions:
         return Call(number, "?", (), None, turn, load)

@@ -7,10 +7,8 @@ from typing import Any
 
 from evalkit import Candidate, Task, Violation
 from evalkit_polybridge.designs import bridge_from_json, level_from_inputs
-from evalkit_polybridge.environment import to_violation
 from evalkit_polybridge.rules import check
-
-VERSION = "1"
+from evalkit_polybridge.violations import to_violation
 
 
 class RulesValidator:

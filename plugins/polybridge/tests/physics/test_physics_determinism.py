@@ -204,7 +204,7 @@ def test_a_repeated_run_repeats_its_bits(build: SimpleNamespace) -> None:
 
 
 def test_every_constant_that_the_model_reads_is_hashed() -> None:
-    """Whatever `model.py` takes from `constants` decides outcomes, so it is among the executor's constants."""
+    """Whatever `model.py` takes from `constants` decides outcomes: the executor states it."""
     read = set(re.findall(r"\bc\.([A-Z][A-Z0-9_]+)", Path(model.__file__).read_text(encoding="utf-8")))
     tables = {"MATERIALS", "ROAD"}  # hashed by material
     hashed = physics_constants()

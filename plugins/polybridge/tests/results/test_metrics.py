@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from evalkit import EpisodeKey
 from evalkit.plugins import resolve
 from evalkit.report.aggregate import aggregate
 from evalkit_polybridge import metrics
@@ -112,6 +114,11 @@ def test_a_long_design_is_fetched_from_its_blob(episode_of: Any, task_of: Any) -
     assert measure("cost_of_successes", episode, task_of()).value == 400.0
 
 
+def lost(number: int) -> list[EpisodeKey]:
+    """Keys of planned episodes without a result."""
+    return [EpisodeKey("a", f"lost {i}", "strict", 1) for i in range(number)]
+
+
 def test_recovery_counts_an_episode_once(episode_of: Any, task_of: Any) -> None:
     spec = next(spec for spec in METRICS if spec.id == "polybridge.recovery_at_3")
     played = ["S", "VS", "VVF", "VVV", "FS", "FFS", "FVS", "VFF", "FFF"]
@@ -119,7 +126,7 @@ def test_recovery_counts_an_episode_once(episode_of: Any, task_of: Any) -> None:
     for outcomes in played:
         episode = episode_of(outcomes, task=outcomes)
         scores[episode.key] = measure("recovery_at_3", episode, task_of())
-    figure = aggregate(spec, scores, clusters=None, missing=2)
+    figure = aggregate(spec, scores, clusters=None, missing=lost(2))
     assert (figure.numerator, figure.denominator, figure.not_applicable) == (3, 5, 4)
     assert figure.missing is not None
     assert (figure.missing.numerator, figure.missing.denominator) == (3, 5)
@@ -129,7 +136,7 @@ def test_success_counts_missing_episodes_as_failures(episode_of: Any, task_of: A
     spec = next(spec for spec in METRICS if spec.id == "polybridge.success_at_3")
     episode = episode_of("FS")
     figure = aggregate(
-        spec, {episode.key: measure("success_at_3", episode, task_of())}, clusters=None, missing=3
+        spec, {episode.key: measure("success_at_3", episode, task_of())}, clusters=None, missing=lost(3)
     )
     assert (figure.numerator, figure.denominator) == (1, 1)
     assert figure.missing is not None
@@ -181,12 +188,10 @@ def test_a_call_that_broke_off_has_no_outcome(written: Any) -> None:
     assert not trajectory.valid_at(3)
 
 
-def test_an_execution_after_play_changes_no_outcome(written: Any) -> None:
-    episode = written("a", "t", "strict")
-    for letter in "FV":
-        episode.call(letter, 3)
-    episode.events.append({"kind": "execution", "executor": "polybridge.other", "success": True, "data": {}})
-    assert str(read_trajectory(episode.episode())) == "FV"
+def test_evidence_gathered_after_play_changes_no_outcome(episode_of: Any) -> None:
+    event = {"kind": "execution", "executor": "polybridge.other", "success": True, "data": {}}
+    gathered = {("t", "0" * 64, "polybridge.other"): event}
+    assert str(read_trajectory(replace(episode_of("FV"), gathered=gathered))) == "FV"
 
 
 def test_an_execution_without_a_verdict_is_no_success(episode_of: Any) -> None:
