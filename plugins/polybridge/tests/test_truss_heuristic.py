@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,12 +10,16 @@ from dataclasses import replace
 
 import pytest
 
-from evalkit_polybridge.context import context, level_from_context
-from evalkit_polybridge.graph import Bridge, Level, Node, Region
+from evalkit import Observation, Reply, StepContext
+from evalkit_polybridge.agents.truss import TrussAgent
+from evalkit_polybridge.environment import BridgeEnvironment
+from evalkit_polybridge.graph import Bridge, Level, LevelMeta, Node, Region
 from evalkit_polybridge.heuristic import propose
 from evalkit_polybridge.levels import catalogue
 from evalkit_polybridge.physics import simulate
 from evalkit_polybridge.rules import check, is_legal
+from evalkit_polybridge.settings import BridgeSettings
+from evalkit_polybridge.tasks import level_task
 
 STRICT = [entry.level for entry in catalogue.load("strict")]
 SAMPLE = STRICT[::13]
@@ -39,10 +44,21 @@ def test_crosses_nearly_every_level_on_the_strict_budget() -> None:
 
 
 @pytest.mark.parametrize("level", SAMPLE[::3], ids=lambda level: level.name)
-def test_sees_only_what_a_model_sees(level: Level) -> None:
-    """The design from the context and the save is the design from the level, whatever its name."""
-    visible = level_from_context(context(level), level.empty_bridge())
-    assert propose(visible, 0, ()) == propose(replace(level, name="level-1"), 0, ())
+def test_reads_nothing_of_an_observation_but_context_and_save(level: Level) -> None:
+    """The rest of it, the level's name and what the task hides change nothing."""
+    meta = LevelMeta("CANARY", "CANARY", "CANARY", ("CANARY",), {"CANARY": 1})
+    settings = BridgeSettings().model_dump()
+    whole = BridgeEnvironment(settings).reset(level_task(level, meta), 0)
+    bare = {name: json.loads(json.dumps(whole.data[name])) for name in ("context", "save")}
+    bare["context"]["task_context"]["levelName"] = "level-1"
+    replies = []
+    for observation in (whole, Observation(data=bare)):
+        agent = TrussAgent("", settings)
+        agent.start((), 0)
+        reply = agent.act(observation, StepContext({}, {}))
+        assert isinstance(reply, Reply)
+        replies.append(reply.calls)
+    assert replies[0] == replies[1]
 
 
 def test_retries_change_side_and_web() -> None:

@@ -1,7 +1,9 @@
 """The `truss` agent's brain: the truss with the greatest margin that the budget buys.
 
-Plays by the rules: it sees what a model sees, knows no level, runs no simulation, and its guesses about
-dynamics are two factors on static forces (see docs/truss.md).
+Plays by the rules: of a level it reads the context and the save, knows no level, runs no simulation, and its
+guesses about dynamics are two factors on static forces. It knows more than a model is told, though: what a
+PG, a joint and a metre of each material weigh in the embedded executor, the wheelbase of a vehicle and the
+distance between vehicles; and the two factors were chosen by measurements there (see docs/truss.md).
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def propose(level: Level, attempt: int, failures: Sequence[Bridge]) -> Bridge:
     """A legal design for the level, the same for the same arguments.
 
     Args:
-        level: what the model may see of it.
+        level: what a model may see of it.
         attempt: 0 for the best design; later ones prefer the other side of the deck, then another web.
         failures: designs that failed before; none of them is proposed again.
 

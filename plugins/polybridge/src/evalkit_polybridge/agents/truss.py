@@ -1,4 +1,4 @@
-"""`truss`: an engineer's heuristic under the rules: it sees what a model sees and has three calls."""
+"""`truss`: an engineer's heuristic with three calls, which knows the executor's weights (docs/truss.md)."""
 
 from __future__ import annotations
 
