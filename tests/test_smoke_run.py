@@ -113,7 +113,7 @@ def test_scripted_agent_plays_a_file(played, tmp_path: Path) -> None:
     assert log[-1]["counters"] == {"calls": 3, "tool_calls": 3, "executions": 0}
 
 
-def test_first_line_within_a_second_of_work(tmp_path: Path) -> None:
+def test_first_line_on_stderr_says_what_will_be_played(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "evalkit", "run", SMOKE, "-n", "1"],
         cwd=tmp_path,
