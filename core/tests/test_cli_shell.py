@@ -223,7 +223,15 @@ def test_ls_lists_each_kind(toy, capsys):
     assert [row["name"] for row in listed(capsys)] == ["toy.flat", "toy.high"]
     assert listed(capsys, "groups") == [{"name": "all", "suites": ["toy.flat", "toy.high"]}]
     assert [row["name"] for row in listed(capsys, "plugins")] == ["evalkit", "toy"]
-    assert {row["name"] for row in listed(capsys, "agents")} == {"scripted", "replay", "stacker"}
+    assert {row["name"] for row in listed(capsys, "agents")} == {
+        "chat",
+        "cli",
+        "replay",
+        "scripted",
+        "stacker",
+        "text-tools",
+        "tools",
+    }
     assert [row["id"] for row in listed(capsys, "metrics")] == ["toy.success", "toy.height"]
     assert [row["needs_model"] for row in listed(capsys, "executors")] == [False, True]
     assert [row["version"] for row in listed(capsys, "validators")] == ["2"]
@@ -290,7 +298,7 @@ def test_info_as_text(toy, capsys):
         ("toy.rules", "validator", "definitions", None),
         ("toy", "benchmark", "metrics", ["toy.height", "toy.success"]),
         ("plugin:toy", "plugin", "commands", ["toy"]),
-        ("plugin:evalkit", "plugin", "agents", ["replay", "scripted"]),
+        ("plugin:evalkit", "plugin", "agents", ["chat", "cli", "replay", "scripted", "text-tools", "tools"]),
     ],
 )
 def test_info_of_other_things(toy, capsys, target, kind, key, value):

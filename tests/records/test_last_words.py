@@ -28,8 +28,8 @@ def play(folder, *bodies: str) -> tuple[dict, list[dict]]:
         runner = Runner(setup, writer, Plugins(), workers=1)
         runner._jobs[0] = EpisodeJob(0, KEY, Task("t", {}), 1)
         if bodies:
-            runner._handle(Events(0, list(bodies)), lambda key, end: None)
-        runner._handle(Failed(0, EndReason.WORKER_CRASHED, "exit code -9"), lambda key, end: None)
+            runner._handle(Events(0, list(bodies)), lambda *_: None)
+        runner._handle(Failed(0, EndReason.WORKER_CRASHED, "exit code -9"), lambda *_: None)
     lines = episode_path(folder, KEY).read_text().splitlines()
     line = json.loads((folder / "episodes.jsonl").read_text())
     return line, [json.loads(text) for text in lines]

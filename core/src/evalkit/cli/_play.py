@@ -89,14 +89,12 @@ def play_and_score(
     if not options.silent:
         print_report(report, options.format)
     problems = [] if interrupted else check(writer.folder, report, plugins, options)
+    hint = f"`evalkit resume {shlex.quote(str(writer.folder))}` goes on"
     if interrupted:
-        say(
-            f"interrupted after {outcome.finished} of {len(keys)} episodes; `evalkit resume {shlex.quote(str(writer.folder))}` goes on"
-        )
+        say(f"interrupted after {outcome.finished} of {len(keys)} episodes; {hint}")
     if outcome.fatal or outcome.exhausted:
         why = outcome.fatal or f"the run's budget is used up ({outcome.exhausted})"
-        say(f"stopped after {outcome.finished} of {len(keys)} episodes: {why}")
-        say(f"`evalkit resume {shlex.quote(str(writer.folder))}` goes on")
+        say(f"stopped after {outcome.finished} of {len(keys)} episodes: {why}; {hint}")
     say(f"record: {writer.folder}")
     codes = [exit_code(report)]
     codes += [ExitCode.INTERRUPTED] if interrupted else []

@@ -273,6 +273,4 @@ def warm_up(plugins: Plugins, setup: PlaySetup, say: Callable[[str], None]) -> N
         resolve(target, plugin)()
         seconds = time.perf_counter() - started
         if seconds > 2.0:
-            say(
-                f"the kernels of {plugin} took {seconds:.1f} s to load (a first time compiles and caches them)"
-            )
+            say(f"the kernels of {plugin} took {seconds:.1f} s to load (the first time compiles them)")
