@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,31 @@ def parse_json(text: str | bytes) -> Any:
     ValueError, with one line for people, for anything else: also for NaN, infinities, numbers that overflow
     a double and nesting deeper than `MAX_DEPTH`.
     """
-    try:
-        value = _DECODER.decode(text if isinstance(text, str) else text.decode())
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+    value = _decoded(text if isinstance(text, str) else text.decode())
     openings = ("[", "{") if isinstance(text, str) else (b"[", b"{")
     if sum(map(text.count, openings)) > MAX_DEPTH and canonical.is_deeper(value, MAX_DEPTH):  # type: ignore[arg-type]
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def parse_lines(lines: Sequence[str]) -> list[Any]:
+    """The JSON values of lines, parsed together, which takes half the time.
+
+    ValueError if there is anything odd about one of them: then they have to be parsed one by one.
+    """
+    if any(line.count("[") + line.count("{") > MAX_DEPTH for line in lines):
+        raise ValueError(_TOO_DEEP)
+    values = _decoded(f"[{','.join(lines)}]")
+    if len(values) != len(lines):
+        raise ValueError("a line holds several values, or a part of one")
+    return list(values)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
