@@ -67,6 +67,15 @@ def test_a_recording_plays_in_its_place(shop: Any) -> None:
     assert shop.run_folder() != run
 
 
+@pytest.mark.parametrize("suite", ["blocks.workspace", "blocks.smoke"])
+def test_a_file_is_tried_without_an_agent(shop: Any, suite: str) -> None:
+    (shop.folder / "stack.json").write_text('{"boxes": [[0, 1, 0.5]]}')
+    done = shop.evalkit("try", suite, "stack.json", "--id", "step-050", "--json")
+    assert json.loads(done.stdout)["execution"]["success"] is True
+    (shop.folder / "stack.json").write_text('{"boxes": [[0, 1, 0.4]]}')
+    shop.evalkit("try", suite, "stack.json", "--id", "step-050", code=1)
+
+
 def test_an_offline_agent_works_in_a_worker(shop: Any) -> None:
     done = shop.evalkit("run", "blocks.workspace", "-j", "1", "--format", "plain")
     assert "100.0 % (3/3)" in done.stdout

@@ -155,6 +155,8 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
     rules = Rules({}, [_WatchedValidator(v, watch) for v in assembly.validators], executors, pictures)
     key = EpisodeKey("try", task.id, suite.condition, 1)
     given = not isinstance(opened, ToolCall)
+    if assembly.mode == "workspace" and not given:
+        raise PluginError(plugin, f"{spec.opener} gave a call, and {suite.name} is played in a workspace")
     subject = cast(Environment, _Given(environment, opened)) if given else environment
     call = opened if isinstance(opened, ToolCall) else ToolCall("open", {})
     end = play(key, task, key.seed(0), subject, _OneCall(call), rules, sink)
@@ -300,6 +302,8 @@ class _Given:
         self._environment, self._candidate = environment, candidate
 
     def reset(self, task: Task, seed: int) -> Observation:
+        if not hasattr(self._environment, "reset"):
+            return Observation()  # a workspace, which nobody works in
         observation: Observation = self._environment.reset(task, seed)
         return observation
 

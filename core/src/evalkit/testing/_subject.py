@@ -70,6 +70,8 @@ def subject_of(
     plugins = plugins or load_plugins()
     if isinstance(suite, str):
         suite = Registry.load(plugins).suite(suite)
+    if plugins.environment(suite.benchmark, suite.variant).mode == "workspace":
+        raise UsageError(f"{suite.name} is played in a workspace; the checks are for suites of calls")
     players = _agents(plugins, suite, agents)
     chosen = _choose(load_tasks(plugins, suite), tasks, suite.name, max(FEWEST_TASKS, len(players)))
     environment = plugins.environment(suite.benchmark, suite.variant)
@@ -114,7 +116,7 @@ def _choose(tasks: Sequence[Task], wanted: Sequence[str] | None, suite: str, cou
 
 
 def _agents(plugins: Plugins, suite: Suite, names: Sequence[str] | None) -> dict[str, AgentBuilder]:
-    """The offline agents to check, the suite's default first."""
+    """The offline agents to check, the suite's default first; those for workspaces only are left out."""
     if names is None:
         owner = plugins.origin(plugins.benchmarks()[suite.benchmark]).plugin
         table = plugins.agents(suite.benchmark)
@@ -122,7 +124,8 @@ def _agents(plugins: Plugins, suite: Suite, names: Sequence[str] | None) -> dict
         default = [suite.agent] if suite.agent and ":" not in suite.agent else []
         names = [*default, *own]
     specs = [find_agent(plugins, suite.benchmark, name) for name in dict.fromkeys(names)]
-    return {spec.name: _load(plugins, spec) for spec in specs if spec.offline}
+    found = {spec.name: _load(plugins, spec) for spec in specs if spec.offline}
+    return {name: build for name, build in found.items() if hasattr(build, "act")}
 
 
 def _scripts(subject: Subject, given: Mapping[str, Script] | None) -> dict[str, Script]:

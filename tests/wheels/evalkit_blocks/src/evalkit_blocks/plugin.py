@@ -83,6 +83,7 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             title="Blocks: stack boxes up to a height without toppling",
             tasks="evalkit_blocks.tasks:load_tasks",
             settings="evalkit_blocks.settings:BlocksSettings",
+            opener="evalkit_blocks.workspace:open_stack",
             claim="A toy: shows that a runtime works, says nothing about models.",
         )
     ]

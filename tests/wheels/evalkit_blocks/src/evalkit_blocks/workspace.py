@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evalkit import Brief, Candidate, Observation, StepResult, Task, Violation
+from evalkit import Brief, Candidate, Observation, StepResult, Task, UsageError, Violation
 from evalkit_blocks.environment import MAX_BOXES, MIN_SIDE_M
 from evalkit_blocks.stack import Box, boxes_to_json
 
@@ -41,6 +41,14 @@ class BlocksWorkspace:
         except (ValueError, RecursionError) as error:
             return _unreadable("format", f"{FILE}: {error}")
         return StepResult(Observation(), Candidate(boxes_to_json(boxes)))
+
+
+def open_stack(path: Path, settings: Mapping[str, Any]) -> Candidate:
+    """The stack in a file; UsageError if it holds none."""
+    try:
+        return Candidate(boxes_to_json(_boxes(json.loads(path.read_bytes()))))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} holds no stack: {error}") from error
 
 
 def _boxes(found: Any) -> list[Box]:
