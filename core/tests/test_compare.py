@@ -72,7 +72,7 @@ def test_a_comparison_as_a_person_sees_it(record):
         "Success@3  gained  2  T-1, T-3\n"
         "Success@3  lost  1  T-2\n"
         "\n"
-        "gained: higher in B than in A; lost: lower\n"
+        "gained: higher in B than in A; lost: lower; --json lists all tasks\n"
     )
 
 

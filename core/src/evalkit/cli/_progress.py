@@ -62,7 +62,7 @@ class ProgressView:
             self._bar.start()
             self._task = self._bar.add_task("episodes", total=self._total, words="")
         else:
-            say(f"playing {self._total} episodes")
+            say(f"playing {self._total} episode{'s' if self._total != 1 else ''}")
         return self
 
     def __exit__(

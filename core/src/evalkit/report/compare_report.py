@@ -24,6 +24,8 @@ from evalkit.report.table import Cell, Column, Estimate, Rate, Table, listed
 from evalkit.run.scoring import score_run
 from evalkit.store.reader import RunReader
 
+#: So many tasks that changed are named in a table.
+SHOWN_TASKS = 8
 #: Smaller p-values are printed as "below".
 SMALLEST_P = 1e-4
 #: With fewer, percentile intervals are too narrow (docs/statistics.md).
@@ -205,12 +207,18 @@ def _flip_tables(table_id: str, found: Sequence[Comparison]) -> list[Table]:
     for (gained, lost), labels in alike.items():
         for word, tasks in (("gained", gained), ("lost", lost)):
             if tasks:
-                rows.append((", ".join(labels), word, len(tasks), ", ".join(tasks)))
+                rows.append((", ".join(labels), word, len(tasks), _some(tasks)))
     if not rows:
         return []
     columns = (Column("metric"), Column("change"), Column("tasks", "right"), Column("which"))
-    note = "gained: higher in B than in A; lost: lower"
+    note = "gained: higher in B than in A; lost: lower; --json lists all tasks"
     return [Table(table_id, "Tasks that changed", columns, tuple(rows), note, headline=True)]
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - SHOWN_TASKS
+    return ", ".join(names[:SHOWN_TASKS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _note(pair: ComparedPair, tests: int, paired: bool) -> Iterator[str]:

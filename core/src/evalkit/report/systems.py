@@ -194,7 +194,11 @@ def _clusters(name: str, keys: Iterable[EpisodeKey], tasks: Mapping[str, Task]) 
 
 def _metric_labels(systems: Sequence[System]) -> dict[str, str]:
     """Metric id → label, with the id behind labels that two metrics share."""
-    labels = {name: a.label for system in systems for name, a in system.aggregates.items()}
+    labels = {
+        name: f"{a.label}, total" if a.kind == "total" else a.label
+        for system in systems
+        for name, a in system.aggregates.items()
+    }
     uses = Counter(labels.values())
     return {name: f"{label} ({name})" if uses[label] > 1 else label for name, label in labels.items()}
 
