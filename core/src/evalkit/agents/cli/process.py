@@ -111,7 +111,8 @@ class Follower:
 
     def _line(self, stream: str, line: bytes, *, whole: bool) -> None:
         self._transcript.add(stream, line)
-        if whole and stream == "stdout":
+        # What was printed before the program could be ended doesn't count: how much is a matter of luck.
+        if whole and stream == "stdout" and self._meter.turns <= self._budget.limits["turns"]:
             self._meter.line(line)
 
     def _flooded(self) -> bool:
