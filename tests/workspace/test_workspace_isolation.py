@@ -57,6 +57,21 @@ def test_a_hunter_finds_nothing(shop: Any) -> None:
     assert "isolation" not in report
 
 
+@needs_full
+def test_plugins_are_hidden_where_their_folder_is_shown(shop: Any) -> None:
+    canary = f"canary-{uuid.uuid4().hex}"
+    hide(shop, canary)
+    site = shop.folder / "site"
+    (site / "other.py").write_text(canary)
+    agent = shop.template("hunt", canary[::-1], str(site))
+    path = shop.folder / "agent.toml"
+    path.write_text(path.read_text().replace("prompt =", f'shown = ["{site}"]\nprompt ='))
+    shop.evalkit("run", "blocks.workspace", "--agent", agent, "-n", "1", "-j", "1", "-o", "results")
+    shutil.rmtree(shop.folder / "runs")
+    (shop.folder / "results").rename(shop.folder / "runs")
+    assert [line for line in shop.printed().splitlines() if "FOUND" in line] == [f"FOUND {site}/other.py"]
+
+
 def test_without_isolation_it_does_and_the_run_says_so(shop: Any) -> None:
     found = hunt(shop, "none")
     for part in ("tasks.py", "references/step-050.json", "earlier/run.json", "environ"):

@@ -43,7 +43,8 @@ class Guest:
     """A program and what it gets.
 
     `argv`: an absolute path and arguments, as seen inside. `root`: a folder of its own that holds `work` and
-    is used for nothing else. `shown`: files and folders that it may read, at their own paths. `search`:
+    is used for nothing else. `shown`: files and folders that it may read, at their own paths. `hidden`:
+    folders that it finds empty although they are below one of those, or below /usr (at FULL). `search`:
     folders that come before the system's in PATH. `stdin`: a file to read. `file_bytes`: the longest file
     that it may write. `processes`: how many it may run (counted where it has a user id of its own).
     """
@@ -52,6 +53,7 @@ class Guest:
     root: Path
     variables: Mapping[str, str]
     shown: Sequence[Path] = ()
+    hidden: Sequence[Path] = ()
     search: Sequence[str] = ()
     stdin: Path | None = None
     file_bytes: int = 2 << 30
@@ -107,6 +109,15 @@ def _full(guest: Guest, uid: int | None) -> Iterator[RunningGuest]:
     users.write_text(_USERS, encoding="ascii")
     mounts = [Mount(guest.root / name, inside, writable=True) for name, inside in _PLACES.items()]
     mounts += [Mount(users, "/etc/passwd"), *(Mount(path, str(path)) for path in _unseen(guest.shown))]
+    nothing = guest.root / "nothing"
+    nothing.mkdir(exist_ok=True)
+    nothing.chmod(0o555)
+    visible = [Path("/usr"), *guest.shown]
+    mounts += [
+        Mount(nothing, str(path))
+        for path in guest.hidden
+        if any(path.is_relative_to(outer) for outer in visible)
+    ]
     with filter_descriptor() as program:
         payload = [*_limited(guest, own_user=uid is not None), *guest.argv]
         argv = _bubblewrap.guest_command(mounts, uid, program, guest.path, payload)

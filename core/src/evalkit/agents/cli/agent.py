@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.agents.cli.process import Budget, Follower, LimitReached, ProgramFailed
-from evalkit.agents.cli.program import extra, find_program, version_of
+from evalkit.agents.cli.program import extra, find_program, plugin_folders, version_of
 from evalkit.agents.cli.stream import Meter
 from evalkit.agents.cli.template import load_template
 from evalkit.agents.cli.transcript import Transcript
@@ -101,6 +101,7 @@ class CliAgent:
             root=root,
             variables={**FIXED, "HOME": places["home"], "TMPDIR": places["tmp"], **variables},
             shown=(*self._program.shown, *self._extra, *brief.shown),
+            hidden=plugin_folders(),
             search=self._program.search,
             stdin=prompt if self._template.prompt == "stdin" else None,
             file_bytes=int(ctx.budget_left["disk_bytes"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shlex
 import shutil
@@ -56,6 +57,20 @@ def extra(paths: list[str]) -> list[Path]:
             raise UsageError(f"the template shows {path}, which doesn't exist")
         refuse_wide(path)
     return found
+
+
+def plugin_folders() -> list[Path]:
+    """Where the packages of plugins are installed: they hold tasks, references and scorers."""
+    from evalkit.plugins import CORE_PLUGIN, load_plugins
+
+    plugins = load_plugins()
+    found: list[Path] = []
+    for name in plugins.names():
+        package = plugins.module_of(name).partition(".")[0] if name != CORE_PLUGIN else ""
+        spec = importlib.util.find_spec(package) if package else None
+        if spec is not None and spec.submodule_search_locations:
+            found += [Path(os.path.realpath(folder)) for folder in spec.submodule_search_locations]
+    return list(dict.fromkeys(found))
 
 
 @functools.cache
