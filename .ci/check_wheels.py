@@ -1,6 +1,6 @@
 """Every file that git tracks in a package is in its wheel, and nothing else is.
 
-    python .ci/check_wheels.py DIST
+python .ci/check_wheels.py DIST
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
+
 from evalkit_polybridge import drawing
 from evalkit_polybridge.editor import editor_image, start_wheels
 from evalkit_polybridge.frames import contact_sheet, frame_image, frame_png
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node, Region
-from numpy.typing import NDArray
 
 PANELS = 10
 REPEATS = 30
