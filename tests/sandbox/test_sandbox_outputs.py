@@ -179,5 +179,5 @@ def test_inputs_arguments_and_script_files(play: Play, tmp_path: Path) -> None:
         inputs={"helper.py": b"VALUE = 5", "data/part.bin": (tmp_path / "part.bin").read_bytes()},
         outputs=["copy"],
     )
-    assert outcome.stdout == "['-x', 'two words\\n'] script.py /work 5\n"
+    assert outcome.stdout == "['-x', 'two words\\n'] script.py /workspace 5\n"
     assert outcome.files["copy"] == bytes(range(256)) * 4096

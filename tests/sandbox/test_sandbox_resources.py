@@ -168,7 +168,7 @@ for grow in (lambda f: f.truncate(1 << 40), lambda f: os.posix_fallocate(f.filen
     assert outcome.stdout == "File too large 4\nFile too large\nFile too large\n"
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/work", "/dev/shm"])
+@pytest.mark.parametrize("place", ["/tmp", "/workspace", "/dev/shm"])
 def test_disk_is_bounded(play: Play, place: str) -> None:
     script = f"""
 written = 0
@@ -183,7 +183,7 @@ except OSError as error:
     assert outcome.stdout == "No space left on device 15\n"  # the script itself takes a page
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/work", "/dev/shm"])
+@pytest.mark.parametrize("place", ["/tmp", "/workspace", "/dev/shm"])
 def test_number_of_files_is_bounded(play: Play, place: str) -> None:
     script = f"""
 import os
@@ -209,7 +209,7 @@ for line in open("/proc/self/mountinfo"):
 """
     devices = {f"/dev/{name} nodev" for name in ("null", "zero", "full", "random", "urandom", "tty", "pts")}
     writable = set(play(script).stdout.splitlines())
-    assert writable - devices - {"/dev/console nodev"} == {"/proc", "/dev/shm", "/tmp", "/work"}
+    assert writable - devices - {"/dev/console nodev"} == {"/proc", "/dev/shm", "/tmp", "/workspace"}
 
 
 def test_limits_cannot_be_raised_again(play: Play) -> None:

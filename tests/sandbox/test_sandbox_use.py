@@ -81,7 +81,7 @@ def test_folder_of_a_virtual_environment(full: None, tmp_path: Path) -> None:
 def test_script_from_a_file(full: None, tmp_path: Path) -> None:
     path = tmp_path / "build.py"
     path.write_text("print(__file__)")
-    assert run_script(path, limits=Limits(wall_s=30)).stdout == "/work/build.py\n"
+    assert run_script(path, limits=Limits(wall_s=30)).stdout == "/workspace/build.py\n"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def hunt(shop: Any, isolation: str, *folders: str) -> list[str]:
 
 @needs_full
 def test_a_hunter_finds_nothing(shop: Any) -> None:
-    assert hunt(shop, "full", str(REPOSITORY), "/tmp", "/work", "/root", "/home", "/dev/shm") == []
+    assert hunt(shop, "full", str(REPOSITORY), "/tmp", "/workspace", "/root", "/home", "/dev/shm") == []
     assert shop.manifest()["agents"][0]["program"]["isolation"] == "full"
     report = shop.evalkit("report", "latest").stdout
     assert "isolation" not in report
@@ -99,7 +99,7 @@ def test_what_it_sees(shop: Any) -> None:
         "HTTPS_PROXY",
     }
     assert seen["uid"] == 65534
-    assert seen["cwd"] == "/work"
+    assert seen["cwd"] == "/workspace"
     assert seen["home"] == ["prompt.md"]
     assert {"srv", "var", "run", "root", "sys", "mnt"}.isdisjoint(seen["root"])
 

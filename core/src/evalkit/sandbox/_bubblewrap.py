@@ -21,7 +21,7 @@ from evalkit.errors import SandboxError
 from evalkit.sandbox._interpreter import closed_to_others
 from evalkit.sandbox._levels import Limits
 
-WORKSPACE = "/work"
+WORKSPACE = "/workspace"
 HOME = "/tmp"
 TOOLS = ("bwrap", "unshare", "setpriv", "mount", "sh")
 
