@@ -151,7 +151,7 @@ def test_a_socket_left_by_a_dead_server_is_taken_over(work: Any, server: subproc
     ("words", "message"),
     [
         (("blocks.basik",), "did you mean blocks.basic"),
-        (("blocks.*",), "stands for 2 suites"),
+        (("blocks.*",), "stands for 3 suites"),
         (("blocks.basic", "--id", "step-10"), "did you mean step-100"),
         (("blocks.basic", "--serve", "a-file"), "a-file exists and is no socket"),
         (("blocks.basic", "--serve", "gone/s.sock"), "there is no folder gone"),
