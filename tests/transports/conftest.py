@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -58,6 +59,8 @@ class Workplace:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # a background job of a shell ignores Ctrl-C, and so would its children
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self.started.append(process)
         return process

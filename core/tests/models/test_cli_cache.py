@@ -60,7 +60,7 @@ def same(text):
 
 
 def evalkit_cache(*words):
-    done = CliRunner().invoke(command, list(words))
+    done = CliRunner().invoke(command, list(words), help_option_names=["-h", "--help"])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, done.output
