@@ -201,7 +201,8 @@ def _play(
     )
     live = options.format == "rich" and sys.stderr.isatty()
     with ProgressView(len(keys), _headline(plan, plugins, writer), live=live) as view:
-        return runner.run(plan.jobs(set(keys)), view.watch)
+        only = None if keys is plan.keys else set(keys)
+        return runner.run(plan.jobs(only), view.watch)
 
 
 def _headline(plan: Plan, plugins: Plugins, writer: RunWriter) -> Headline:

@@ -153,6 +153,10 @@ class Episode:
         return None
 
 
+#: Shared by all scores without evidence: a long run holds many.
+_NOTHING: Mapping[str, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """A metric's value for an episode or a run.
@@ -165,7 +169,7 @@ class Score:
 
     value: float | None
     status: str = "ok"
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     numerator: float | None = None
     denominator: float | None = None
     low: float | None = None
