@@ -86,6 +86,7 @@ class RunWriter:
     def __init__(self, folder: Path) -> None:
         """Open an existing run folder for writing; RecordError if another process writes there."""
         self.folder = folder
+        self._new = False
         self._blobs: set[str] = set()
         self._last_sync = time.monotonic()
         self.lock = RunLock(folder)
@@ -111,7 +112,9 @@ class RunWriter:
                 f"can't make the run folder {folder}: {error.strerror}; choose another with -o"
             ) from error
         write_atomically(folder / "run.json", [text])
-        return cls(folder)
+        writer = cls(folder)
+        writer._new = True  # nothing was tried before, so nothing has to be looked for
+        return writer
 
     def __enter__(self) -> Self:
         return self
@@ -125,6 +128,8 @@ class RunWriter:
         An earlier log is kept as `.attemptN.jsonl`.
         """
         path = episode_path(self.folder, key)
+        if self._new:
+            return EpisodeLog(path, {}), 1
         earlier = earlier_attempts(path)
         with storage_errors(path):
             if path.exists():
