@@ -153,6 +153,28 @@ def test_a_budget_of_the_run_stops_it(tmp_path: Path) -> None:
     assert (manifest["totals"], manifest["order_dependent"]) == ({"calls": 6}, True)
 
 
+def test_a_budget_of_tokens_counts_episodes_that_are_being_played(tmp_path: Path) -> None:
+    reply = {"text": "no", "usage": {"input": 100, "output": 10}}
+    model = script(tmp_path, {"*": [reply] * 3})
+    done = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, "--total-tokens", "1234567")
+    assert "budget" not in done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "run.json").read_text())["totals"] == {"tokens": 1234567}
+    stopped = evalkit(tmp_path, "run", "polybridge.smoke", "-m", model, "--total-tokens", "150",
+        "--max-connections", "2", code=6,
+    )  # fmt: skip
+    assert "tokens: limit 150, observed" in stopped.stderr
+    assert evalkit(tmp_path, "verify", "latest").returncode == 0
+
+
+def test_limits_keep_every_digit(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": ["no"] * 3})
+    arguments = ("run", "polybridge.smoke", "-m", model, "--max-tokens", "1234567")
+    evalkit(tmp_path, *arguments, *select(NAMES[0]))
+    (run,) = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "run.json").read_text())["protocol"]["limits"]["tokens"] == 1234567
+
+
 def test_models_and_heuristics_side_by_side(tmp_path: Path) -> None:
     model = script(tmp_path, {"*": ["no"] * 3})
     arguments = ("run", "polybridge.smoke", "-m", model, "--agent", "flat", "--format", "json")

@@ -73,6 +73,7 @@ def test_what_a_model_was_asked_counts_too():
         "llm_calls": 1,
         "input_tokens": 100,
         "output_tokens": 20,
+        "tokens": 120,
     }
     assert added(counted(events), {"calls": 2, "meter:checks": 1})["calls"] == 3
 

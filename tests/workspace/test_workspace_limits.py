@@ -55,8 +55,8 @@ def test_turns_are_counted_while_it_works(shop: Any, isolation: str) -> None:
     ("what", "name", "limit", "detail"),
     [
         ("sleep", "seconds", 2, "seconds: limit 2"),
-        ("flood", "output_bytes", 1_000_000, "output_bytes: limit 1e+06, observed"),
-        ("fill", "disk_bytes", 20_000_000, "disk_bytes: limit 2e+07, observed"),
+        ("flood", "output_bytes", 1_000_000, "output_bytes: limit 1000000, observed"),
+        ("fill", "disk_bytes", 20_000_000, "disk_bytes: limit 20000000, observed"),
     ],
 )
 def test_other_budgets(shop: Any, what: str, name: str, limit: float, detail: str) -> None:

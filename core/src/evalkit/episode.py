@@ -284,8 +284,8 @@ class _Walk:
             if name == "tool_calls" and any(tool.past_budget for tool in self.tools.values()):
                 continue
             if self._spent(name) >= limit:
-                observed = "" if name == "seconds" else f", observed {self._spent(name):g}"
-                raise _Ended(EndReason.LIMIT, f"{name}: limit {limit:g}{observed}")
+                observed = "" if name == "seconds" else f", observed {self._spent(name):.12g}"
+                raise _Ended(EndReason.LIMIT, f"{name}: limit {limit:.12g}{observed}")
 
     def _over_budget(self, tool: Tool) -> str | None:
         """The name of the budget that refuses this tool, if one does."""

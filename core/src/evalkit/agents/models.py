@@ -215,6 +215,6 @@ def _results(asked: tuple[ModelToolCall, ...], observation: Observation) -> list
     texts += ["not run"] * (len(asked) - len(texts))
     images: list[tuple[Image, ...]] = [()] * (len(asked) - 1) + [observation.images]
     return [
-        ToolResult(call.id, call.name, text, pictures)
+        ToolResult(call.id, call.name, _clipped(text, RESULT_CHARACTERS), pictures)
         for call, text, pictures in zip(asked, texts, images, strict=True)
     ]

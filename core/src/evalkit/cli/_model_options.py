@@ -55,7 +55,7 @@ class ModelChoice:
 
     def overrides(self) -> list[str]:
         """The limits of an episode as changes of the protocol (`-T`)."""
-        return [f"limits.{name}={value:g}" for name, value in self.limits.items()]
+        return [f"limits.{name}={value:.15g}" for name, value in self.limits.items()]
 
     def notes(self, suite: Suite) -> list[str]:
         """What --max-calls alone doesn't change: other limits of the suite that stay lower."""

@@ -48,6 +48,8 @@ class Reach:
                 f"model {self.full_name} needs a key: set {self.api_key_env}, or name another variable "
                 "with -M api_key_env=NAME"
             )
+        if not key.isascii() or not key.isprintable():
+            raise UsageError(f"{self.api_key_env} holds line breaks or other characters that no key has")
         return key
 
 

@@ -54,7 +54,7 @@ def _load() -> Any:
     module.modify_params = False
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    client = httpx.Client(transport=CurrentTransport(), follow_redirects=True)
+    client = httpx.Client(transport=CurrentTransport(), follow_redirects=False)
     module.client_session = client
     handler = importlib.import_module("litellm.llms.custom_httpx.http_handler")
     _loaded["handler"] = handler.HTTPHandler(client=client)

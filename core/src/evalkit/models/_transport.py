@@ -122,7 +122,10 @@ class RecordingTransport(httpx.HTTPTransport):
         try:
             return self._answered(request, attempt, secrets)
         except httpx.TransportError as error:
-            attempt.error, attempt.detail = type(error).__name__, str(error) or None
+            attempt.error = type(error).__name__
+            # what a protocol error quotes is a header, and a header may be the key
+            quotes = isinstance(error, httpx.ProtocolError)
+            attempt.detail = None if quotes else redacted(str(error).encode(), secrets).decode() or None
             attempt.phase = next((p for kind, p in _PHASE_OF_ERROR if isinstance(error, kind)), None)
             raise
         finally:
@@ -141,7 +144,13 @@ class RecordingTransport(httpx.HTTPTransport):
         finally:
             response.close()
             attempt.response_bytes = sum(map(len, pieces))
-            attempt.response_body = redacted(_decoded(response, b"".join(pieces)), secrets)
+            decoded = _decoded(response, b"".join(pieces))
+            attempt.response_body = redacted(decoded, secrets)
+        if any(secret in decoded for secret in secrets):  # nobody behind this gets to see it
+            plain = {
+                k: v for k, v in response.headers.items() if k not in ("content-encoding", "content-length")
+            }
+            return httpx.Response(response.status_code, headers=plain, content=attempt.response_body)
         return httpx.Response(
             response.status_code,
             headers=response.headers,

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from evalkit.episode import LoopExecutor, Rules
+from evalkit.errors import EndReason
 from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool
 from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
 from evalkit.types import Candidate, Execution, Task
@@ -74,7 +75,9 @@ class ModelPlayers:
             return False
         if isinstance(message, Failed):
             reason = message.reason.value if message.reason else "setup"
-            future.set_exception(RuntimeError(f"{reason}: {message.detail}"))
+            error = RuntimeError(f"{reason}: {message.detail}")
+            error.end_reason = message.reason or EndReason.EXECUTOR_ERROR  # type: ignore[attr-defined]
+            future.set_exception(error)
         elif isinstance(message.result, str):
             future.set_exception(RuntimeError(message.result))
         else:

@@ -21,6 +21,7 @@ from evalkit.run.assemble import Assembly, find_agent
 from evalkit.run.plan import Plan, load_tasks, package_version
 from evalkit.run.scoring import changed_tasks, recorded_tasks, scorable_episodes
 from evalkit.run.worker import AgentChoice, PlaySetup
+from evalkit.store.logs import counted, read_log
 from evalkit.store.planned import Shard
 from evalkit.store.reader import IndexLine, RunReader
 from evalkit.store.writer import RunWriter
@@ -198,9 +199,15 @@ def left_of(reader: RunReader, totals: Mapping[str, float]) -> dict[str, float]:
     Time starts anew. UsageError if nothing is left of one.
     """
     spent: dict[str, float] = {}
-    for line in reader.index().values():
+    index = reader.index()
+    for line in index.values():
         for counters in (line["end"]["counters"], line.get("spent_before", {})):
             for name, count in counters.items():
+                spent[name] = spent.get(name, 0.0) + count
+    for key in reader.planned():
+        path = reader.log_path(key)
+        if key not in index and path.exists():
+            for name, count in counted(read_log(path).events).items():
                 spent[name] = spent.get(name, 0.0) + count
     left = {n: limit if n == "seconds" else limit - spent.get(n, 0.0) for n, limit in totals.items()}
     for name, rest in left.items():

@@ -63,6 +63,7 @@ class _Open:
     attempt: int
     last_sequence: int = -1
     bodies: list[str] = field(default_factory=list)
+    spending: Mapping[str, float] = field(default_factory=dict)
 
 
 class Runner:
@@ -110,6 +111,9 @@ class Runner:
                     if self._has_to_stop():
                         break
                 self.outcome.interrupted = interrupted()
+            if self._players is not None:
+                self._players.close()
+                self._drain(pool, watch)
         finally:
             if self._players is not None:
                 self._players.close()
@@ -142,6 +146,8 @@ class Runner:
         """
         while self._executions and pool.free():
             pool.submit(self._executions.popleft())
+        if self._is_exhausted():
+            return bool(self._jobs)
         more = self._feed(offline, pool)
         if self._players is not None:
             more = self._feed(online, self._players) or more
@@ -156,18 +162,35 @@ class Runner:
             takers.submit(job)
         return len(jobs) == free
 
+    def _drain(self, pool: JobPool, watch: Watcher) -> None:
+        """Write what players had said before the run stopped; what they couldn't finish stays unfinished."""
+        for message in pool.messages(0.0):
+            cut_off = isinstance(message, Ended) and END_POLICIES[message.end.reason].error
+            if isinstance(message, Events | Blob) or (isinstance(message, Ended) and not cut_off):
+                self._handle(message, watch)
+
+    def _spent_of(self, name: str) -> float:
+        """What the run has spent of a budget, episodes that are being played included."""
+        if name == "seconds":
+            return time.monotonic() - self._started
+        return self._spent.get(name, 0.0) + sum(e.spending.get(name, 0.0) for e in self._open.values())
+
     def _has_to_stop(self) -> bool:
-        """Whether errors, a fatal answer of a provider or a budget of the run end it early."""
+        """Whether errors or a fatal answer of a provider end the run early."""
         outcome = self.outcome
         if self._max_errors is not None and len(outcome.errors) >= self._max_errors:
             outcome.stopped_early = True
         if self._players is not None and self._players.fatal:
             outcome.fatal = self._players.fatal
+        return outcome.stopped_early or outcome.fatal is not None
+
+    def _is_exhausted(self) -> bool:
+        """Whether a budget of the run is used up: nothing new starts, what is being played is finished."""
         for name, limit in self._totals.items():
-            spent = time.monotonic() - self._started if name == "seconds" else self._spent.get(name, 0.0)
+            spent = self._spent_of(name)
             if spent >= limit:
-                outcome.exhausted = f"{name}: limit {limit:g}, observed {spent:g}"
-        return outcome.stopped_early or outcome.fatal is not None or outcome.exhausted is not None
+                self.outcome.exhausted = f"{name}: limit {limit:.12g}, observed {spent:.12g}"
+        return self.outcome.exhausted is not None
 
     def _handle(self, message: Message, watch: Watcher) -> None:
         if isinstance(message, ExecuteJob):
@@ -194,6 +217,8 @@ class Runner:
         episode.log.append(bodies)
         episode.last_sequence += len(bodies)
         episode.bodies += bodies
+        if self._players is not None and self._totals:
+            episode.spending = counted([json.loads(body) for body in episode.bodies])
         if self._plugins.observed:
             for body in bodies:
                 self._plugins.notify(json.loads(body))

@@ -130,6 +130,8 @@ def _counted_of_model(event: Event) -> dict[str, float]:
     for name in ("input", "output", "cached", "reasoning"):
         if count := event.get("usage", {}).get(name):
             spent[f"{name}_tokens"] = count
+    if tokens := spent.get("input_tokens", 0) + spent.get("output_tokens", 0):
+        spent["tokens"] = tokens
     return spent
 
 

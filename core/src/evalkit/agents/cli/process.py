@@ -110,7 +110,7 @@ class Follower:
             self._line(name, line, whole=whole)
 
     def _line(self, stream: str, line: bytes, *, whole: bool) -> None:
-        self._transcript.add(stream, line)
+        line = self._transcript.add(stream, line)
         # What was printed before the program could be ended doesn't count: how much is a matter of luck.
         if whole and stream == "stdout" and self._meter.turns <= self._budget.limits["turns"]:
             self._meter.line(line)

@@ -41,8 +41,8 @@ class Transcript:
         #: The last line of stderr that wasn't empty.
         self.last_words = ""
 
-    def add(self, stream: str, line: bytes) -> None:
-        """Take a line (or a piece of one) of a stream."""
+    def add(self, stream: str, line: bytes) -> bytes:
+        """Take a line (or a piece of one) of a stream; gives it back without the secrets in it."""
         for secret, name in self._secrets:
             line = line.replace(secret, name)
         if stream == "stderr" and line.strip():
@@ -51,6 +51,7 @@ class Transcript:
         self._waiting += len(line)
         if self._waiting >= CHUNK_BYTES or time.monotonic() - self._flushed >= CHUNK_S:
             self.flush()
+        return line
 
     def flush(self) -> None:
         """Record what is waiting."""
