@@ -1,0 +1,1 @@
+"""BrickBench for evalkit: LDraw models, typed connectors, collisions, stability."""

@@ -1,0 +1,1 @@
+"""LDraw files: reading, flattening, writing, colours and geometry."""

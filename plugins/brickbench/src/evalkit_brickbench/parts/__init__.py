@@ -1,0 +1,1 @@
+"""What is known about parts: names, aliases, connectors, bounds, meshes, and where it comes from."""
