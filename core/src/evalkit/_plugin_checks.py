@@ -18,6 +18,7 @@ from evalkit.errors import did_you_mean
 from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
+    CheckSpec,
     CommandSpec,
     DataSourceSpec,
     EnvironmentSpec,
@@ -36,6 +37,7 @@ Spec = (
     | ViewSpec
     | AgentSpec
     | ModelSpec
+    | CheckSpec
     | DataSourceSpec
     | CommandSpec
 )
@@ -44,7 +46,9 @@ AnySpec = TypeVar("AnySpec", bound=Spec | EnvironmentSpec)
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@^-]*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-TARGET_FIELDS = frozenset({"target", "tasks", "settings", "opener", "task_reader", "trial", "warm"})
+TARGET_FIELDS = frozenset(
+    {"target", "tasks", "settings", "opener", "task_reader", "free_task", "trial", "warm"}
+)
 """Fields of descriptors that name an object as `"package.module:attribute"`."""
 
 _LONGEST_REASON = 300
@@ -60,7 +64,8 @@ def one_line(error: BaseException) -> str:
 
 def key_of(spec: Spec) -> str:
     """The id or name by which users call a spec."""
-    return spec.name if isinstance(spec, AgentSpec | ModelSpec | DataSourceSpec | CommandSpec) else spec.id
+    named = AgentSpec | ModelSpec | DataSourceSpec | CheckSpec | CommandSpec
+    return spec.name if isinstance(spec, named) else spec.id
 
 
 def module_fault(module: object, manager: pluggy.PluginManager) -> str | None:

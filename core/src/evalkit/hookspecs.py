@@ -44,7 +44,8 @@ class BenchmarkSpec:
     is the suite's block of that name. `settings` names a pydantic model of the protocol settings (None:
     there are none). `opener` names a function `open(path, settings) -> ToolCall | Candidate` that turns
     a file into what `evalkit try` puts to the test, `task_reader` a function `read(path, settings) -> Task`
-    for tasks that come as a file (`try --task FILE`), and `trial` a function
+    for tasks that come as a file (`try --task FILE`), `free_task` a function `free(settings) -> Task` for
+    `try` without a task, and `trial` a function
     `report(task, candidate, verdict, executions, settings) -> dict` for the `report` of its JSON. `warm`
     names a function without arguments that compiles kernels before workers start. `version` is recorded.
     `claim` says in a sentence what a result shows and what it doesn't.
@@ -57,6 +58,7 @@ class BenchmarkSpec:
     settings: str | None = None
     opener: str | None = None
     task_reader: str | None = None
+    free_task: str | None = None
     trial: str | None = None
     warm: str | None = None
     url: str = ""
@@ -157,13 +159,24 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class DataSourceSpec:
-    """Data that users fetch themselves; `target` names a function `pull(folder, progress) -> None`."""
+    """Data that users fetch with `evalkit data pull NAME`; `target` names a function
+    `pull(pull: evalkit.data.Pull) -> None` that fetches from `pull.source`, by default `url`."""
 
     name: str
     target: str
     summary: str
     licence: str
+    url: str
     size: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """What `evalkit doctor` should look at; `target` names a function
+    `check() -> Sequence[tuple[name, status, detail]]` with the status `ok`, `info`, `warn` or `broken`."""
+
+    name: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +251,11 @@ def evalkit_models() -> Sequence[ModelSpec]:  # type: ignore[empty-body]
 @hookspec
 def evalkit_data_sources() -> Sequence[DataSourceSpec]:  # type: ignore[empty-body]
     """Data sets for `evalkit data pull`."""
+
+
+@hookspec
+def evalkit_checks() -> Sequence[CheckSpec]:  # type: ignore[empty-body]
+    """What `evalkit doctor` looks at for this plugin."""
 
 
 @hookspec

@@ -29,6 +29,7 @@ from evalkit.errors import EvalkitError, PluginError, UnknownNameError, did_you_
 from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
+    CheckSpec,
     CommandSpec,
     DataSourceSpec,
     EnvironmentSpec,
@@ -195,6 +196,10 @@ class Plugins:
         """Data sets that users can fetch, by name."""
         return self._table("evalkit_data_sources", "data source", DataSourceSpec)
 
+    def checks(self) -> SpecTable[CheckSpec]:
+        """What `evalkit doctor` looks at for plugins, by name."""
+        return self._table("evalkit_checks", "check", CheckSpec)
+
     def commands(self) -> SpecTable[CommandSpec]:
         """Commands of plugins, by name."""
         return self._table("evalkit_commands", "command", CommandSpec)
@@ -242,6 +247,7 @@ class Plugins:
         self.every_agent()
         self.models()
         self.data_sources()
+        self.checks()
         self.commands()
         self.suite_files()
         for benchmark in self.benchmarks() if benchmarks is None else benchmarks:

@@ -51,6 +51,7 @@ def command(as_json: bool) -> ExitCode:
         *_packages(),
         *_foreign(),
         *_plugins(),
+        *_plugin_checks(),
         *_folders(),
         *_machine(),
         _sandbox(),
@@ -135,6 +136,19 @@ def _plugins() -> Iterator[Check]:
         detail = reason or str(plugins.origin_of(name))
         yield Check(f"plugin {name}", "broken" if reason else "ok", detail)
     yield registry
+
+
+def _plugin_checks() -> Iterator[Check]:
+    """What plugins look at; one that fails is broken itself."""
+    from evalkit.plugins import load_plugins, resolve
+
+    plugins = load_plugins()
+    for spec in plugins.checks().values():
+        try:
+            for name, status, detail in resolve(spec.target, plugins.origin(spec).plugin)():
+                yield Check(f"{spec.name} {name}", status, detail)
+        except Exception as error:  # noqa: BLE001 - code of plugins may raise anything
+            yield Check(spec.name, "broken", f"{spec.target}: {type(error).__name__}: {error}")
 
 
 def _folders() -> Iterator[Check]:

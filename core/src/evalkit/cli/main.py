@@ -37,6 +37,7 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     "export": ("evalkit.cli.export", "command", "Write a run's trajectories for other tools."),
     "verify": ("evalkit.cli.verify", "command", "Check the record of a run for damage."),
     "plugin": ("evalkit.cli.plugin", "command", "Begin a plugin, or check an installed one."),
+    "data": ("evalkit.cli.data", "command", "List and fetch data sets."),
     "cache": ("evalkit.cli.cache", "command", "Look into the cache of models' replies."),
     "doctor": ("evalkit.cli.doctor", "command", "Check this installation."),
     "completion": ("evalkit.cli.completion", "command", "Print the completion script of a shell."),

@@ -28,7 +28,7 @@ Examples:
 )
 @click.argument("target")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--id", "id_", metavar="TASK", help="The task that the design is for.")
+@click.option("--id", "id_", metavar="TASK", help="The task of the design; some benchmarks need none.")
 @click.option(
     "--task", "--level", "task_file", type=click.Path(path_type=Path), help="A task from a file instead."
 )
@@ -85,6 +85,10 @@ def _task(plugins: Plugins, suite: Suite, id_: str | None, task_file: Path | Non
             raise UsageError(f"{suite.benchmark} has no tasks in files")
         task: Task = resolve(spec.task_reader, plugins.origin(spec).plugin)(task_file, suite.settings)
         return task
+    spec = plugins.require(suite.benchmark)
+    if id_ is None and spec.free_task is not None:
+        free: Task = resolve(spec.free_task, plugins.origin(spec).plugin)(suite.settings)
+        return free
     tasks = {task.id: task for task in load_tasks(plugins, suite)}
     if id_ is None:
         raise UsageError(f"{suite.name} has {len(tasks)} tasks: say which with --id, or --task FILE")

@@ -130,7 +130,8 @@ _CHECKS: dict[str, Callable[[Plugins, str, Registry], str]] = {
 def _specs(plugins: Plugins, name: str) -> list[Any]:
     """All descriptors that a plugin's hooks return."""
     specs: list[Any] = [*plugins.benchmarks().values(), *plugins.every_agent(), *plugins.models().values()]
-    specs += [*plugins.data_sources().values(), *plugins.commands().values()]
+    specs += [*plugins.data_sources().values(), *plugins.checks().values()]
+    specs += [*plugins.commands().values()]
     for benchmark in plugins.benchmarks():
         specs += _offers(plugins, benchmark)
     return [spec for spec in specs if plugins.origin(spec).plugin == name]
