@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evalkit_brickbench.scene import Floats, Ints
 
-KINDS = ("axle", "ball", "fixed", "hinge", "stud")
+KINDS = ("axle", "ball", "fixed", "hinge", "hole", "stud")
 POLARITIES = ("", "in", "on")
 
 
