@@ -116,6 +116,20 @@ def leak() -> None:
     turn(1)
 
 
+def betray() -> None:
+    """Print everything that it was given, hand it in, and fail with it."""
+    build()
+    given = [value for name, value in os.environ.items() if name.startswith(("STANDIN", "HTTPS_PROXY"))]
+    given += [
+        path.read_text() for path in Path.home().rglob("*") if path.name != "prompt.md" and path.is_file()
+    ]
+    print(*given, sep="\n", flush=True)
+    print(json.dumps(given), flush=True)
+    stack = json.loads(Path("stack.json").read_text())
+    Path("stack.json").write_text(json.dumps({**stack, "given": given}))
+    say(type="result", is_error=True, result=" ".join(given))
+
+
 def look() -> None:
     """Tell in stack.json's place what there is: environment, identity, folders."""
     build()

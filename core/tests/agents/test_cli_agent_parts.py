@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.agents.cli.redaction import Redactor
 from evalkit.agents.cli.stream import Meter
 from evalkit.agents.cli.template import PRESETS, Template, load_template
 from evalkit.agents.cli.transcript import MAX_LINE_BYTES, Lines, Transcript
@@ -132,7 +133,8 @@ def test_too_long_lines_come_in_pieces() -> None:
 
 def test_secrets_are_replaced_by_their_names() -> None:
     sink = MemorySink()
-    transcript = Transcript(sink, {"KEY": "secret-value", "SHORT": "a"}, lambda: {"turns": 1})
+    redactor = Redactor([("KEY", "secret-value"), ("SHORT", "a")])
+    transcript = Transcript(sink, redactor, lambda: {"turns": 1})
     transcript.add("stdout", b"a secret-value\n")
     transcript.add("stderr", b"secret-value!\n\n")
     transcript.flush()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.agents.cli.process import Budget, Follower, LimitReached, ProgramFailed
 from evalkit.agents.cli.program import extra, find_program, plugin_folders, version_of
+from evalkit.agents.cli.redaction import Redactor, says_secret, secrets_of_file, secrets_of_variables
 from evalkit.agents.cli.stream import Meter
 from evalkit.agents.cli.template import load_template
 from evalkit.agents.cli.transcript import Transcript
@@ -19,6 +21,7 @@ from evalkit.sandbox import Level, probe
 from evalkit.sandbox._guest import Guest, guest_place, launched_guest
 from evalkit.sandbox._interpreter import closed_to_others
 from evalkit.sandbox._probe import require
+from evalkit.workspace import take
 
 if TYPE_CHECKING:
     from evalkit.episode import Sink
@@ -69,6 +72,7 @@ class CliAgent:
         self._values |= given
         self._command("{prompt}")
         self._require_credentials()
+        self._refuse_secrets(given)
         self._level = _level(isolation)
         if self._level == Level.UID:
             self._require_readable()
@@ -78,7 +82,7 @@ class CliAgent:
         found: dict[str, Any] = {
             "executable": str(self._program.executable),
             "version": self._version(),
-            "argv": self._command("{prompt}"),
+            "argv": self._shown_command(Redactor(self._secrets())),
             "variables": sorted(self._variables()),
             "isolation": self._level.label,
             "limits": dict(self.limits),
@@ -88,11 +92,23 @@ class CliAgent:
         return found
 
     def work(self, folder: Path, brief: Brief, ctx: StepContext, record: Sink) -> Delivery | None:
-        """Start the program and follow it to its end.
+        """Start the program and follow it to its end; what it handed in comes without its secrets.
 
-        LimitReached if a budget ended it; ProgramFailed if it failed.
+        The delivery's failure is LimitReached if a budget ended it, ProgramFailed if it failed.
         """
-        root = folder.parent
+        redactor = Redactor(self._secrets())
+        failure: Exception | None = None
+        try:
+            self._run(folder.parent, brief, ctx, record, redactor)
+        except Exception as error:  # noqa: BLE001 - what was made until then is taken; the walk raises it
+            failure = error
+        taken = take(folder, brief.deliverables, brief.max_bytes)
+        delivery, changed = redactor.clean_delivery(taken)
+        if changed:
+            record.event("agent_process", {"phase": "redacted", "files": changed})
+        return replace(delivery, failure=failure)
+
+    def _run(self, root: Path, brief: Brief, ctx: StepContext, record: Sink, redactor: Redactor) -> None:
         prompt = self._furnish(root, brief)
         variables = self._variables()
         places = {name: guest_place(self._level, root, name) for name in ("home", "tmp")}
@@ -107,17 +123,16 @@ class CliAgent:
             file_bytes=int(ctx.budget_left["disk_bytes"]),
             processes=int(ctx.budget_left["processes"]),
         )
-        self._record_start(record, root, variables)
-        transcript = Transcript(record, self._secrets(variables), self._meter.counters)
+        self._record_start(record, root, variables, redactor)
+        transcript = Transcript(record, redactor, self._meter.counters)
         with launched_guest(self._level, guest) as running:
             budget = Budget(ctx.budget_left, root)
             reached = Follower(running, budget, self._meter, transcript, self._stopped).follow()
             code = running.process.returncode
-        failure = self._failure(reached, code, transcript.last_words)
+        failure = self._failure(reached, code, transcript.last_words, redactor)
         self._record_exit(record, reached, code)
         if failure is not None:
             raise failure
-        return None
 
     def spent(self) -> Mapping[str, float]:
         """Turns, tokens and US dollars as the program reported them; what else was over its limit."""
@@ -138,6 +153,10 @@ class CliAgent:
         _, *arguments = self._template.command({**self._values, **places, "prompt": prompt})
         return [str(self._program.executable), *arguments]
 
+    def _shown_command(self, redactor: Redactor, root: Path | None = None) -> list[str]:
+        """argv for the record."""
+        return [redactor.clean_text(word) for word in self._command("{prompt}", root)]
+
     def _variables(self) -> dict[str, str]:
         """Variables that are passed on or set, without those that every program gets."""
         template = self._template
@@ -145,8 +164,21 @@ class CliAgent:
         names = [*proxies, *template.variables, *template.credentials.variables]
         return {n: os.environ[n] for n in names if os.environ.get(n)} | dict(template.environment)
 
-    def _secrets(self, variables: Mapping[str, str]) -> dict[str, str]:
-        return {n: variables[n] for n in self._template.credentials.variables if n in variables}
+    def _secrets(self) -> Iterator[tuple[str, str]]:
+        """All that the program gets and nobody else may see, by name."""
+        yield from secrets_of_variables(self._variables(), self._template.credentials.variables)
+        for path in self._credential_files():
+            yield from secrets_of_file(path, path.read_bytes())
+
+    def _refuse_secrets(self, given: Mapping[str, str]) -> None:
+        """Options are recorded and seen by every user of the machine."""
+        redactor = Redactor(self._secrets())
+        for name, value in given.items():
+            if says_secret(name) or redactor.clean_text(value) != value:
+                raise UsageError(
+                    f"-M {name}: no secrets here: put it into a variable and name that in the template's "
+                    "[credentials]"
+                )
 
     def _credential_files(self) -> list[Path]:
         return [path for text in self._template.credentials.files if (path := _in_home(text)).is_file()]
@@ -186,10 +218,12 @@ class CliAgent:
     def _version(self) -> str:
         return version_of(self._program.executable, tuple(self._template.version))
 
-    def _record_start(self, record: Sink, root: Path, variables: Mapping[str, str]) -> None:
+    def _record_start(
+        self, record: Sink, root: Path, variables: Mapping[str, str], redactor: Redactor
+    ) -> None:
         fields = {
             "phase": "start",
-            "argv": self._command("{prompt}", root),
+            "argv": self._shown_command(redactor, root),
             "version": self._version(),
             "variables": sorted(variables),
             "isolation": self._level.label,
@@ -205,7 +239,9 @@ class CliAgent:
             fields["reason"] = "stopped" if self._stopped.is_set() else "exited"
         record.event("agent_process", fields)
 
-    def _failure(self, reached: LimitReached | None, code: int, last_words: str) -> Exception | None:
+    def _failure(
+        self, reached: LimitReached | None, code: int, last_words: str, redactor: Redactor
+    ) -> Exception | None:
         if reached is not None:
             counted = {*self._meter.counters(), "seconds"}
             self._over = {} if reached.name in counted else {reached.name: reached.observed}
@@ -213,7 +249,8 @@ class CliAgent:
         if self._stopped.is_set():
             return ProgramFailed(EndReason.MODEL_ERROR, "ended because the run ends")
         if self._meter.failure is not None:
-            return ProgramFailed(EndReason.MODEL_ERROR, f"{self._name} reported: {self._meter.failure}")
+            told = redactor.clean_text(self._meter.failure)
+            return ProgramFailed(EndReason.MODEL_ERROR, f"{self._name} reported: {told}")
         if code:
             # Without a single turn it never came to work: a bad key, no network, a broken installation.
             reason = EndReason.AGENT_ERROR if self._meter.turns else EndReason.MODEL_ERROR

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from evalkit.agents.cli.redaction import Redactor
     from evalkit.episode import Sink
 
 CHUNK_BYTES = 256 << 10
@@ -15,23 +16,13 @@ CHUNK_S = 30.0
 """What was printed is recorded at least so often: it is what remains of an episode that is interrupted."""
 MAX_LINE_BYTES = 16 << 20
 """Longer lines are cut into pieces that nobody reads events from."""
-MIN_SECRET = 8
-"""Shorter values are no secrets, and replacing them would garble everything."""
 
 
 class Transcript:
     """Gathers the lines of stdout and stderr and records them in blobs, with what was used so far."""
 
-    def __init__(
-        self, record: Sink, secrets: Mapping[str, str], usage: Callable[[], Mapping[str, float]]
-    ) -> None:
-        """`secrets` are values by the names of the variables that hold them; the names replace them."""
-        self._record, self._usage = record, usage
-        self._secrets = [
-            (value.encode("utf-8", "surrogateescape"), f"[{name}]".encode())
-            for name, value in secrets.items()
-            if len(value) >= MIN_SECRET
-        ]
+    def __init__(self, record: Sink, redactor: Redactor, usage: Callable[[], Mapping[str, float]]) -> None:
+        self._record, self._redactor, self._usage = record, redactor, usage
         self._pending: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
         self._waiting = 0
         self._number = 0
@@ -43,8 +34,7 @@ class Transcript:
 
     def add(self, stream: str, line: bytes) -> bytes:
         """Take a line (or a piece of one) of a stream; gives it back without the secrets in it."""
-        for secret, name in self._secrets:
-            line = line.replace(secret, name)
+        line = self._redactor.clean(line)
         if stream == "stderr" and line.strip():
             self.last_words = line.decode("utf-8", "replace").strip()[:500]
         self._pending[stream].append(line)
