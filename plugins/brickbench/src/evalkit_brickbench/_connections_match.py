@@ -27,12 +27,17 @@ FIXED_STIFF_SUBTYPES = ("0", "1", "2", "3")  # the others turn freely
 AXLE_MIN_HALF_LENGTH_LDU = 4.0
 AXLE_MIN_OVERLAP_LDU = 4.0
 ROUNDING_LDU = 1e-6  # a distance of exactly 3.0 stays inside after a rotation
+MAX_CROWDED_PAIRS = 2_000_000  # pairs in the same places; a real model of 5,000 parts has some 50,000
 
 STUD_PAIRS = (("stud", "hole"), ("stud", "tube"), ("open", "hole"), ("open", "tube"), ("open", "post"))
 AXLE_PAIRS = (("pin", "socket"), ("axle", "socket"), ("axle", "cross"), ("bar", "clip"), ("bar", "cross"))
 
 Bools = NDArray[np.bool_]
 Indices = NDArray[np.int64]
+
+
+class CrowdedSceneError(ValueError):
+    """So many parts lie in the same place that their connections would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,20 +61,6 @@ class Placed:
 
     def __len__(self) -> int:
         return len(self.parts)
-
-    def take(self, rows: Indices) -> Placed:
-        """The connectors in `rows` alone."""
-        return Placed(
-            self.parts[rows],
-            self.numbers[rows],
-            self.kinds[rows],
-            self.subtypes[rows],
-            self.polarities[rows],
-            self.origins[rows],
-            self.frames[rows],
-            self.half_lengths[rows],
-            self.subtype_names,
-        )
 
     @property
     def axes(self) -> Floats:
@@ -151,8 +142,9 @@ def _match_axles(placed: Placed) -> Matches:
     half = np.maximum(placed.half_lengths, AXLE_MIN_HALF_LENGTH_LDU)
     mate = _mate_table(placed, AXLE_PAIRS)
     axle = placed.kinds == KINDS.index("axle")
-    female = np.flatnonzero(axle & mate.any(axis=0)[placed.subtypes])
-    male = np.flatnonzero(axle & mate.any(axis=1)[placed.subtypes])
+    takes, enters = (np.flatnonzero(mate.sum(axis=side)) for side in (0, 1))
+    female = np.flatnonzero(axle & np.isin(placed.subtypes, takes))
+    male = np.flatnonzero(axle & np.isin(placed.subtypes, enters))
     a, b = _near_by_length(placed.origins, half, female, male)
     mates = mate[placed.subtypes[b], placed.subtypes[a]]
     a, b = _of_different_parts(placed, a[mates], b[mates])
@@ -197,9 +189,28 @@ def _near(
     """Rows of `a` and `b` whose points lie at most `radius` apart."""
     if not len(a) or not len(b):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    _refuse_crowds(points[a], points[b], radius)
     trees = KDTree(points[a]), KDTree(points[b])
     pairs = trees[0].sparse_distance_matrix(trees[1], radius + ROUNDING_LDU, output_type="ndarray")
     return a[pairs["i"]], b[pairs["j"]]
+
+
+def _refuse_crowds(a: Floats, b: Floats, radius: float) -> None:
+    """Raise `CrowdedSceneError` if cells so small that all points in one are within reach hold too many pairs."""
+    if len(a) * len(b) <= MAX_CROWDED_PAIRS:
+        return
+    side = radius / np.sqrt(a.shape[1])
+    cells = np.floor(np.concatenate([a, b]) / side)
+    mixed = cells @ np.array([1.0, 1e5 + 3, 1e10 + 19, 1e15 + 37])[: a.shape[1]]
+    names, cell = np.unique(mixed, return_inverse=True)
+    pairs = np.bincount(cell[: len(a)], minlength=len(names)) @ np.bincount(
+        cell[len(a) :], minlength=len(names)
+    )
+    if pairs > MAX_CROWDED_PAIRS:
+        raise CrowdedSceneError(
+            f"{pairs:,} pairs of connectors lie in the same places (at most {MAX_CROWDED_PAIRS:,} may): "
+            "are there many copies of a part on top of each other?"
+        )
 
 
 def _mate_table(placed: Placed, pairs: tuple[tuple[str, str], ...]) -> Bools:

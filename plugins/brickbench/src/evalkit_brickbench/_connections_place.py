@@ -1,4 +1,4 @@
-"""From parts with their poses to connectors in the frame of the scene."""
+"""From parts with their matrices to rigid poses, and to connectors in the frame of the scene."""
 
 from __future__ import annotations
 
@@ -8,70 +8,86 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalkit_brickbench._connections_match import Bools, Indices, Placed
-from evalkit_brickbench.parts.catalogue import KINDS, Catalogue, Resolved
+from evalkit_brickbench.parts.catalogue import KINDS, Catalogue
 from evalkit_brickbench.scene import Floats, Scene
 
 EXACT_ROTATION = 1e-12  # largest error of M·Mᵀ that needs no projection
-UNIT_TOLERANCE = 1e-3  # what files round away; anything larger is scale or shear
+VOLUME_TOLERANCE = 0.02  # of |det|; files round, and models are stretched a little to fit
+SHEAR_TOLERANCE = 0.1  # of M·Mᵀ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Poses:
-    """Rigid poses of n parts: `rotations` [n, 3, 3] (reflections kept), `positions` [n, 3] in LDU.
+class RigidParts:
+    """n parts of a scene as the catalogue knows them, without scale and shear.
 
-    `reflected` [n]: the matrix has a negative determinant. `deformed` [n]: it scales or shears.
+    `stems` [n]: names after aliases, None where the part is unknown. `rotations` [n, 3, 3] (orthogonal,
+    reflections kept) and `positions` [n, 3] in LDU: poses of the parts with those names. `reflected` [n]: the
+    matrix has a negative determinant. `deformed` [n]: it scales or shears.
     """
 
+    stems: tuple[str | None, ...]
     rotations: Floats
     positions: Floats
     reflected: Bools
     deformed: Bools
 
+    @property
+    def known(self) -> Bools:
+        """[n]: whether the catalogue has the part."""
+        return np.array([stem is not None for stem in self.stems], np.bool_)
 
-def rigid_poses(scene: Scene) -> Poses:
-    """The nearest orthogonal matrix of each part's 3×3 (polar decomposition, in the Frobenius norm).
 
-    Raises ValueError if a number of the scene isn't finite.
-    """
+def rigid_parts(scene: Scene, catalogue: Catalogue) -> RigidParts:
+    """Resolve the parts of a scene; ValueError if a number of their poses isn't finite."""
     matrices = np.asarray(scene.matrices, np.float64).reshape(-1, 3, 3)
-    positions = np.asarray(scene.positions, np.float64).reshape(-1, 3)
+    positions = np.array(scene.positions, np.float64).reshape(-1, 3)
     finite = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(positions).all(axis=1)
     if not finite.all():
         raise ValueError(f"part {int(np.argmin(finite))} has a pose that isn't finite")
     error = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    volume = np.linalg.det(matrices)
+    rotations = _nearest_rotations(matrices, error)
+    unique = {stem: catalogue.resolve(stem) for stem in dict.fromkeys(scene.stems)}
+    resolved = [unique[stem] for stem in scene.stems]
+    for part, target in enumerate(resolved):
+        if target is not None and target.stem != scene.stems[part]:
+            positions[part] = rotations[part] @ target.pose[:3, 3] + positions[part]
+            rotations[part] = rotations[part] @ target.pose[:3, :3]
+    return RigidParts(
+        stems=tuple(None if target is None else target.stem for target in resolved),
+        rotations=rotations,
+        positions=positions,
+        reflected=volume < 0.0,
+        deformed=(np.abs(np.abs(volume) - 1.0) > VOLUME_TOLERANCE) | (error > SHEAR_TOLERANCE),
+    )
+
+
+def _nearest_rotations(matrices: Floats, error: Floats) -> Floats:
+    """The orthogonal matrices nearest in the Frobenius norm (polar decomposition), reflections kept."""
     rotations = matrices.copy()
     inexact = error > EXACT_ROTATION
     u, _, vh = np.linalg.svd(matrices[inexact])
     rotations[inexact] = u @ vh
-    return Poses(rotations, positions, np.linalg.det(matrices) < 0.0, error > UNIT_TOLERANCE)
+    return rotations
 
 
-def resolve_parts(stems: Sequence[str], catalogue: Catalogue) -> list[Resolved | None]:
-    """What the catalogue knows about each part."""
-    resolved = {stem: catalogue.resolve(stem) for stem in dict.fromkeys(stems)}
-    return [resolved[stem] for stem in stems]
-
-
-def place(poses: Poses, resolved: Sequence[Resolved | None], catalogue: Catalogue) -> Placed:
+def place(parts: RigidParts, catalogue: Catalogue) -> Placed:
     """The connectors of all known parts, in scene order."""
-    known = [(part, target) for part, target in enumerate(resolved) if target is not None]
-    library = _Library(list(dict.fromkeys(target.stem for _, target in known)), catalogue)
-    parts = np.array([part for part, _ in known], np.int64)
-    types = np.array([library.index[target.stem] for _, target in known], np.int64)
-    pose = np.array([target.pose for _, target in known], np.float64).reshape(-1, 4, 4)
-    rotations = poses.rotations[parts] @ pose[:, :3, :3]
-    shift = np.einsum("nij,nj->ni", poses.rotations[parts], pose[:, :3, 3])
-    positions = poses.positions[parts] + shift
+    known = np.flatnonzero(parts.known)
+    stems = [stem for stem in parts.stems if stem is not None]
+    library = _Library(list(dict.fromkeys(stems)), catalogue)
+    types = np.array([library.index[stem] for stem in stems], np.int64)
     owner, numbers, rows = library.gather(types)
-    turned = rotations[owner]
+    owner = known[owner]
+    rotations = parts.rotations[owner]
     return Placed(
-        parts=parts[owner].astype(np.int32),
+        parts=owner.astype(np.int32),
         numbers=numbers.astype(np.int32),
         kinds=library.kinds[rows],
         subtypes=library.subtypes[rows],
         polarities=library.polarities[rows],
-        origins=np.einsum("nij,nj->ni", turned, library.origins[rows]) + positions[owner],
-        frames=turned @ library.frames[rows],
+        origins=np.einsum("nij,nj->ni", rotations, library.origins[rows]) + parts.positions[owner],
+        frames=rotations @ library.frames[rows],
         half_lengths=library.half_lengths[rows],
         subtype_names=library.subtype_names,
     )
@@ -80,11 +96,11 @@ def place(poses: Poses, resolved: Sequence[Resolved | None], catalogue: Catalogu
 class _Library:
     """Connectors of the part types of one scene, one after the other."""
 
-    def __init__(self, stems: list[str], catalogue: Catalogue) -> None:
+    def __init__(self, stems: Sequence[str], catalogue: Catalogue) -> None:
         types = [catalogue.connectors(stem) for stem in stems]
         self.index = {stem: row for row, stem in enumerate(stems)}
         self.counts = np.array([len(connectors) for connectors in types], np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(self.counts)])
+        self.starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
         self.subtype_names = tuple(sorted({name for connectors in types for name in connectors.subtypes}))
         number = {name: row for row, name in enumerate(self.subtype_names)}
         self.subtypes = np.array([number[name] for c in types for name in c.subtypes], np.int16)

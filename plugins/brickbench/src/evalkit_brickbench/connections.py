@@ -15,12 +15,23 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from evalkit_brickbench._connections_match import FAMILIES, Bools, Indices, Matches, Placed, match
-from evalkit_brickbench._connections_place import place, resolve_parts, rigid_poses
+from evalkit_brickbench._connections_contacts import Contacts, find_contacts
+from evalkit_brickbench._connections_match import FAMILIES, CrowdedSceneError, Matches, Placed, match
+from evalkit_brickbench._connections_place import RigidParts, place, rigid_parts
 from evalkit_brickbench.parts.catalogue import Catalogue
 from evalkit_brickbench.scene import Floats, Ints, Scene
 
-__all__ = ["FAMILIES", "Components", "Connections", "connect"]
+__all__ = [
+    "FAMILIES",
+    "Components",
+    "Connections",
+    "Contacts",
+    "CrowdedSceneError",
+    "Placed",
+    "RigidParts",
+    "connect",
+    "unlabelled_contacts",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +53,8 @@ class Connections:
     `residual_rad` [e]: distance from a perfect fit in what the family holds fast (an axle slides and turns, a
     ball only stays in place).
 
-    `known` [n]: parts that the catalogue has; only these are connected. `unknown`: stems and counts of the
-    others, most frequent first. `reflected`, `deformed`: parts whose matrices mirror, or scale or shear.
-    `placed`: the connectors of the known parts.
+    `parts`: the parts as the catalogue knows them; only those it knows are connected. `placed`: their
+    connectors. `unknown`: stems and counts of the others, most frequent first.
     """
 
     part_a: Ints
@@ -56,12 +66,9 @@ class Connections:
     subtypes_b: NDArray[np.int16]
     residual_ldu: Floats
     residual_rad: Floats
-    known: Bools
     unknown: tuple[tuple[str, int], ...]
-    reflected: Indices
-    deformed: Indices
+    parts: RigidParts
     placed: Placed
-    scene: Scene
 
     def __len__(self) -> int:
         return len(self.part_a)
@@ -73,24 +80,26 @@ class Connections:
 
     def components(self) -> Components:
         """Sets of known parts that hang together."""
-        n = len(self.known)
+        known, n = self.parts.known, len(self.parts.stems)
         graph = coo_array((np.ones(len(self), np.int8), (self.part_a, self.part_b)), shape=(n, n))
         _, labels = connected_components(graph, directed=False)
-        _, first, inverse = np.unique(labels[self.known], return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(labels[known], return_index=True, return_inverse=True)
         rank = np.empty(len(first), np.int32)
         rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
         numbered = np.full(n, -1, np.int32)
-        numbered[self.known] = rank[inverse]
-        return Components(numbered, np.bincount(numbered[self.known]).astype(np.int32))
+        numbered[known] = rank[inverse]
+        return Components(numbered, np.bincount(numbered[known]).astype(np.int32))
 
 
 def connect(scene: Scene, catalogue: Catalogue) -> Connections:
-    """All connections of a scene; ValueError if a pose isn't finite."""
-    poses = rigid_poses(scene)
-    resolved = resolve_parts(scene.stems, catalogue)
-    placed = place(poses, resolved, catalogue)
-    known = np.array([target is not None for target in resolved], np.bool_)
-    missing = Counter(stem for stem, target in zip(scene.stems, resolved, strict=True) if target is None)
+    """All connections of a scene.
+
+    ValueError if a pose isn't finite, `CrowdedSceneError` if so many parts coincide that their connections
+    would fill the memory.
+    """
+    parts = rigid_parts(scene, catalogue)
+    placed = place(parts, catalogue)
+    missing = Counter(stem for stem, known in zip(scene.stems, parts.known, strict=True) if not known)
     found = _sorted(match(placed), placed)
     return Connections(
         part_a=placed.parts[found.a],
@@ -102,13 +111,18 @@ def connect(scene: Scene, catalogue: Catalogue) -> Connections:
         subtypes_b=placed.subtypes[found.b],
         residual_ldu=found.residual_ldu,
         residual_rad=found.residual_rad,
-        known=known,
         unknown=tuple(sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
-        reflected=np.flatnonzero(poses.reflected),
-        deformed=np.flatnonzero(poses.deformed),
+        parts=parts,
         placed=placed,
-        scene=scene,
     )
+
+
+def unlabelled_contacts(connections: Connections, catalogue: Catalogue) -> Contacts:
+    """Studs inside the box around a part of another component: what touches without a labelled connection.
+
+    Part 3479, for example, has no holes in its labels, so that what stands on studs under it counts as loose.
+    """
+    return find_contacts(connections.placed, connections.parts, connections.components().labels, catalogue)
 
 
 def _sorted(found: Matches, placed: Placed) -> Matches:
