@@ -102,6 +102,38 @@ def fifo() -> None:
     os.mkfifo("stack.json")
 
 
+def odd_name() -> None:
+    build()
+    Path(os.fsdecode(b"stack-\xff.json")).write_text("{}")
+
+
+def in_the_way() -> None:
+    """Take the names that evalkit may want to use beside the workspace."""
+    build()
+    for name in ("delivery", "nothing", "passwd"):
+        try:
+            Path("..", name).symlink_to("/etc")
+        except OSError:
+            continue
+
+
+def stays() -> None:
+    """Leave a file that nobody can remove as long as it is immutable."""
+    build()
+    Path("stays").touch()
+    subprocess.run(["chattr", "+i", "stays"], check=True)
+    print(os.getcwd(), flush=True)
+
+
+def deaf_and_dumb() -> None:
+    """Close stdout and stderr, and work on."""
+    turn(1)
+    os.close(1)
+    os.close(2)
+    time.sleep(1.5)
+    build()
+
+
 def daemon() -> None:
     build()
     mark = sys.argv[2]

@@ -8,6 +8,7 @@ events, budgets, end reasons and everything that reads records are the same. The
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import stat
 import tempfile
@@ -20,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from evalkit.episode import End, Rules, Sink, play
+from evalkit.errors import SandboxError
 from evalkit.sandbox._exchange import stays_inside
 from evalkit.sandbox._launch import remove_tree
 from evalkit.sandbox._supervisor import asked_for
@@ -50,6 +52,9 @@ MAX_DEPTH = 16
 TOLD_OMISSIONS = 12
 _OPEN_FOLDER = "/tmp"
 """Where a user id of an agent's own can reach its workspace, which can't be said of $TMPDIR."""
+
+
+_log = logging.getLogger("evalkit")
 
 
 class Submission(BaseModel):
@@ -89,7 +94,10 @@ def _folder() -> Iterator[Path]:
     try:
         yield root
     finally:
-        remove_tree(root)
+        try:
+            remove_tree(root)
+        except SandboxError as error:  # an immutable file, a busy mount: the episode was played all the same
+            _log.warning("%s", error)
 
 
 class _Desk:
@@ -117,8 +125,7 @@ class _Desk:
         return (SUBMIT,)
 
     def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
-        clean = self._root / "delivery"
-        clean.mkdir()
+        clean = Path(tempfile.mkdtemp(dir=self._root))  # a name that the agent can't have taken
         for name, content in self.delivery.files.items():
             path = clean / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,16 +224,22 @@ def take(folder: Path, patterns: Sequence[str], max_bytes: int) -> Delivery:
             path = (below / name).as_posix()
             if not asked_for(path, patterns):
                 continue
-            content, reason = _read(name, descriptor, left)
+            told = _as_text(path)
+            content, reason = _read(name, descriptor, left) if told == path else (b"", "its name isn't UTF-8")
             if not reason and len(files) == MAX_FILES:
                 reason = f"more than {MAX_FILES} files"
             if reason:
                 if len(omitted) < MAX_FILES:
-                    omitted[path] = reason
+                    omitted[told] = reason
             else:
                 files[path] = content
                 left -= len(content)
     return Delivery(dict(sorted(files.items())), dict(sorted(omitted.items())))
+
+
+def _as_text(path: str) -> str:
+    """The path with bytes that are no UTF-8 written as escapes: a record holds Unicode only."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _is_link(name: str, folder: int) -> bool:

@@ -55,13 +55,13 @@ class Assembly:
         """Whether the agent starts a program that reaches its model itself."""
         return self._agents[agent_id][0].own_program
 
-    def play(self, job: EpisodeJob, agent: Any, rules: Rules, sink: Sink) -> End:
-        """Play an episode in a new environment and leave its record in `sink`."""
+    def play(self, job: EpisodeJob, environment: Any, agent: Any, rules: Rules, sink: Sink) -> End:
+        """Play an episode in an environment and leave its record in `sink`."""
         if self.mode == "workspace":
             from evalkit.workspace import play_workspace
 
-            return play_workspace(job.key, job.task, job.seed, self.environment(), agent, rules, sink)
-        return play(job.key, job.task, job.seed, self.environment(), agent, rules, sink)
+            return play_workspace(job.key, job.task, job.seed, environment, agent, rules, sink)
+        return play(job.key, job.task, job.seed, environment, agent, rules, sink)
 
     def rules(self, agent_id: str) -> Rules:
         """The protocol for an agent's episodes; pictures are drawn if somebody looks at them."""

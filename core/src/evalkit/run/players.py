@@ -110,18 +110,24 @@ class ModelPlayers:
     def _play(self, job: EpisodeJob) -> None:
         sink = _InboxSink(self._pool, job.number)
         try:
+            environment = self._assembly.environment()
+        except Exception as error:  # noqa: BLE001 - the suite can't be played: the runner stops
+            self._pool.inject(Failed(job.number, None, _told(error)))
+            return
+        try:
             agent = self._assembly.agent(job.key.agent)
             rules = self._rules(job.key.agent)
             if job.key.agent in self._clients:
                 agent.connect(self._session(job.key.agent, sink), job.key)
-                end = self._assembly.play(job, agent, rules, sink)
+                end = self._assembly.play(job, environment, agent, rules, sink)
                 if agent.fatal:
                     self.fatal = end.detail
             else:
                 self._programs[threading.current_thread()] = agent
-                end = self._assembly.play(job, agent, rules, sink)
-        except Exception as error:  # noqa: BLE001 - reported by the runner, which stops the run
-            self._pool.inject(Failed(job.number, None, f"{type(error).__name__}: {error}"))
+                end = self._assembly.play(job, environment, agent, rules, sink)
+        except BaseException as error:  # noqa: BLE001 - SystemExit, too: nobody else would end the episode
+            sink.flush()
+            self._pool.inject(Failed(job.number, _end_reason(error), _told(error)))
         else:
             self._pool.inject(Ended(job.number, end))
         finally:
@@ -142,6 +148,18 @@ class ModelPlayers:
             for loop in rules.executors
         ]
         return Rules(rules.limits, rules.validators, remote, rules.pictures)
+
+
+def _end_reason(error: BaseException) -> EndReason:
+    """Why an episode ended that an exception broke off outside of the walk, which names culprits itself."""
+    if isinstance(error, MemoryError):
+        return EndReason.JOB_MEMORY
+    reason = getattr(error, "end_reason", None)
+    return reason if isinstance(reason, EndReason) else EndReason.AGENT_ERROR
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:2000]
 
 
 def _client(model: str, options: tuple[str, ...], connections: int) -> ModelClient:

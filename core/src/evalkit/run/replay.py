@@ -144,7 +144,8 @@ def _play_again(
     agent: RecordedWork | _Recording = _Recording(recorded_replies(reader, episode.key))
     if assembly.mode == "workspace":
         agent = RecordedWork(reader, episode)
-    assembly.play(EpisodeJob(0, episode.key, task, seed), agent, rules, sink)
+    job = EpisodeJob(0, episode.key, task, seed)
+    assembly.play(job, assembly.environment(), agent, rules, sink)
     return Episode(episode.key, list(sink.events), sink.events[-1], sink.load)
 
 

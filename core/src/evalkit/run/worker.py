@@ -137,7 +137,8 @@ class Player:
         agent = self.assembly.agent(job.key.agent)
         if hasattr(agent, "use_task"):
             agent.use_task(job.task.id)
-        return self.assembly.play(job, agent, self.assembly.rules(job.key.agent), sink)
+        rules = self.assembly.rules(job.key.agent)
+        return self.assembly.play(job, self.assembly.environment(), agent, rules, sink)
 
     def execute(self, job: ExecuteJob) -> Execution | str:
         """Put a design before an executor; what the executor raises comes back as text."""
