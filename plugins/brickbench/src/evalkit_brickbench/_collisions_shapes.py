@@ -1,0 +1,235 @@
+"""The shape of a part as collisions see it: inset, stretched, with points that lie inside it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalkit_brickbench._collisions_inset import inset
+from evalkit_brickbench.scene import Floats, Ints, Mesh
+
+MATCH_LDU = 0.1
+"""Two shapes coincide if each vertex of one has one of the other this near."""
+PROBES = 12
+"""Points inside a shape that are looked up in the other one, besides one for each of its shells."""
+MAX_SHELLS = 64
+
+# Rays run along x of a frame turned by angles that no part is built with, so that none grazes an edge.
+_TURN = np.linalg.qr(
+    np.array([[0.8193, 0.3717, 0.4371], [-0.2911, 0.9203, -0.2611], [-0.4943, 0.0877, 0.8649]])
+)[0]
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """A closed or open triangle mesh in LDU; `digest` (16 bytes) names its content.
+
+    `low`, `high` [3]: its box. What costs time is made when first asked for.
+    """
+
+    vertices: Floats
+    triangles: Ints
+    digest: bytes
+    low: Floats = field(init=False)
+    high: Floats = field(init=False)
+    _bvh: Any = None
+    _rays: _Rays | None = None
+    _probes: Floats | None = None
+    _tree: Any = None
+
+    def __post_init__(self) -> None:
+        self.low, self.high = self.vertices.min(axis=0), self.vertices.max(axis=0)
+
+    def bvh(self) -> Any:
+        """The `fcl.BVHModel` of the triangles."""
+        if self._bvh is None:
+            import fcl
+
+            self._bvh = fcl.BVHModel()
+            self._bvh.beginModel(len(self.triangles), len(self.vertices))
+            self._bvh.addSubModel(self.vertices, self.triangles)
+            self._bvh.endModel()
+        return self._bvh
+
+    def contains(self, points: Floats) -> bool:
+        """Whether any of the points [n, 3] lies inside, holes in the surface notwithstanding."""
+        boxed = points[((points > self.low) & (points < self.high)).all(axis=1)]
+        return any(self._rays_().inside(point) for point in boxed)
+
+    def probes(self) -> Floats:
+        """Points [p, 3] inside the shape, spread out and at least one in each shell; where a shell has no
+        inside (a sheet), points on it."""
+        if self._probes is None:
+            self._probes = _probes(self, self._rays_())
+        return self._probes
+
+    def coincides(self, other: Shape, rotation: Floats, translation: Floats) -> bool:
+        """Whether `other`, placed by p ↦ rotation·p + translation, has the same vertices (to 0.1 LDU)."""
+        placed = other.vertices @ rotation.T + translation
+        if max(np.abs(placed.min(0) - self.low).max(), np.abs(placed.max(0) - self.high).max()) > MATCH_LDU:
+            return False
+        back = (self.vertices - translation) @ rotation
+        return bool(
+            self._kd_tree().query(placed)[0].max() <= MATCH_LDU
+            and other._kd_tree().query(back)[0].max() <= MATCH_LDU
+        )
+
+    def _kd_tree(self) -> Any:
+        if self._tree is None:
+            from scipy.spatial import cKDTree
+
+            self._tree = cKDTree(self.vertices)
+        return self._tree
+
+    def _rays_(self) -> _Rays:
+        if self._rays is None:
+            self._rays = _Rays(self.vertices[self.triangles])
+        return self._rays
+
+
+def make_shape(mesh: Mesh, stretch: Floats, inset_ldu: float) -> Shape:
+    """The shape of a part stretched by a matrix [3, 3], each surface `inset_ldu` inside the true one.
+
+    A mesh that is inset further already stays as it is. Reflections turn the triangles round.
+    """
+    digest = _digest(mesh, stretch, inset_ldu)
+    vertices, triangles = mesh.vertices, mesh.triangles
+    if not np.array_equal(stretch, np.eye(3)):
+        vertices = vertices @ stretch.T
+        if np.linalg.det(stretch) < 0:
+            triangles = np.ascontiguousarray(triangles[:, ::-1])
+    further = inset_ldu - mesh.inset_ldu
+    if further > 1e-9:
+        vertices, triangles = inset(vertices, triangles, further)
+    return Shape(np.ascontiguousarray(vertices), np.ascontiguousarray(triangles), digest)
+
+
+def shape_digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
+    """The name of what `make_shape` makes of the same arguments."""
+    return _digest(mesh, stretch, inset_ldu)
+
+
+def _digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(np.array([len(mesh.vertices), mesh.inset_ldu, inset_ldu]).tobytes())
+    digest.update(np.ascontiguousarray(stretch).tobytes())
+    digest.update(np.ascontiguousarray(mesh.vertices).tobytes())
+    digest.update(np.ascontiguousarray(mesh.triangles).tobytes())
+    return digest.digest()
+
+
+class _Rays:
+    """Crossings of rays with triangles [m, 3, 3]."""
+
+    def __init__(self, triangles: Floats) -> None:
+        self.triangles = triangles
+        turned = triangles @ _TURN
+        self._turned = turned
+        flat = turned[:, :, 1:]
+        self._low_y, self._low_z = np.ascontiguousarray(flat.min(axis=1).T)
+        self._high_y, self._high_z = np.ascontiguousarray(flat.max(axis=1).T)
+
+    def crossings(self, point: Floats) -> tuple[Floats, Ints]:
+        """Signed distances [h] of the triangles that a line through the point crosses, along the line, and
+        the side [h] from which: +1 for leaving the inside, −1 for entering it."""
+        x, y, z = point @ _TURN
+        near = np.flatnonzero(
+            (self._low_y <= y) & (self._high_y >= y) & (self._low_z <= z) & (self._high_z >= z)
+        )
+        corners = self._turned[near]
+        following = np.roll(corners, -1, axis=1)
+        # Twice the areas of the point with each edge: all of one sign if the line meets the triangle.
+        areas = (corners[:, :, 1] - y) * (following[:, :, 2] - z) - (corners[:, :, 2] - z) * (
+            following[:, :, 1] - y
+        )
+        total = areas.sum(axis=1)
+        hit = ((areas > 0).all(axis=1) | (areas < 0).all(axis=1)) & (total != 0)
+        # areas[k] belongs to the edge k → k+1, opposite to the corner k+2.
+        opposite = np.roll(corners[hit, :, 0], -2, axis=1)
+        distances = (areas[hit] * opposite).sum(axis=1) / total[hit] - x
+        return distances, np.sign(total[hit]).astype(np.int32)
+
+    def inside(self, point: Floats) -> bool:
+        """Whether a point lies inside: by both halves of the line, by solid angle where they disagree."""
+        distances, sides = self.crossings(point)
+        ahead, behind = sides[distances > 0].sum(), -sides[distances < 0].sum()
+        if ahead == behind:
+            return bool(ahead > 0)
+        return winding_number(self.triangles, point) > 0.5
+
+
+def winding_number(triangles: Floats, point: Floats) -> float:
+    """How often triangles [m, 3, 3] wind around a point: the sum of their solid angles over 4π.
+
+    Solid angles by A. van Oosterom and J. Strackee, IEEE Trans. Biomed. Eng. 30 (1983) 125.
+    """
+    a, b, c = np.moveaxis(triangles - point, 1, 0)
+    la, lb, lc = (np.sqrt(np.einsum("ij,ij->i", corner, corner)) for corner in (a, b, c))
+    above = np.einsum("ij,ij->i", a, np.cross(b, c))
+    below = (
+        la * lb * lc
+        + np.einsum("ij,ij->i", a, b) * lc
+        + np.einsum("ij,ij->i", b, c) * la
+        + np.einsum("ij,ij->i", c, a) * lb
+    )
+    return float(np.arctan2(above, below).sum() / (2 * np.pi))
+
+
+def _probes(shape: Shape, rays: _Rays) -> Floats:
+    """One point for each shell (the largest 64) and further ones, each as far as can be from those before."""
+    corners = shape.vertices[shape.triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sizes = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+    centres = corners.mean(axis=1)
+    order = np.argsort(-sizes, kind="stable")
+    shells = _shells(shape)[order]
+    starts = order[np.sort(np.unique(shells, return_index=True)[1])[:MAX_SHELLS]]
+    chosen = list(starts)
+    large = order[: max(len(order) // 2, 1)]
+    distances = np.min([np.linalg.norm(centres[large] - centres[k], axis=1) for k in chosen], axis=0)
+    for _ in range(PROBES):
+        further = large[int(np.argmax(distances))]
+        chosen.append(further)
+        distances = np.minimum(distances, np.linalg.norm(centres[large] - centres[further], axis=1))
+    points = [_middle(rays, centres[k], normals[k] / max(sizes[k], 1e-30)) for k in chosen]
+    # A shell whose triangle has no inside behind it is represented by a point on itself.
+    return np.array(
+        [
+            centres[k] if point is None else point
+            for k, point in zip(chosen, points, strict=True)
+            if point is not None or k in starts
+        ]
+    )
+
+
+def _middle(rays: _Rays, centre: Floats, normal: Floats) -> Floats | None:
+    """A point inside, half-way from the middle of a triangle to the next surface on the line through it
+    (along the ray that enters there), or None if there's nothing behind it."""
+    direction = _TURN[:, 0]
+    if abs(direction @ normal) < 1e-9:
+        return None
+    distances, _ = rays.crossings(centre)
+    inwards = -np.sign(direction @ normal)
+    behind = distances * inwards
+    behind = behind[behind > 1e-4]
+    if not len(behind):
+        return None
+    point: Floats = centre + direction * inwards * behind.min() / 2
+    return point if rays.inside(point) else None
+
+
+def _shells(shape: Shape) -> NDArray[np.int32]:
+    """The number of the connected piece each triangle [m] belongs to."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b, c = shape.triangles.T
+    rows, columns = np.concatenate([a, b]), np.concatenate([b, c])
+    size = len(shape.vertices)
+    links = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    labels: NDArray[np.int32] = connected_components(links, directed=False)[1]
+    return labels[a]
