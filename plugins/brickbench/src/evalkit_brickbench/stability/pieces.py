@@ -1,0 +1,191 @@
+"""Bodies as the engines take them: convex pieces near whatever they may touch.
+
+Faces are merged into convex polygons and made into plates that lie just under the surface, so that hollows
+stay hollow. A component on its own is its hull: on a plane that is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evalkit_brickbench.scene import Floats
+from evalkit_brickbench.stability.bodies import Body
+from evalkit_brickbench.stability.constants import (
+    FEET_HEIGHT_LDU,
+    NEAR_LDU,
+    PIECE_DEPTH_LDU,
+    PIECE_SHRINK_LDU,
+)
+from evalkit_brickbench.stability.contacts import part_boxes
+from evalkit_brickbench.stability.solids import WELD_LDU, Solid
+
+COPLANAR = 0.99999
+THINNEST_LDU = 0.2
+"""Polygons narrower than this are left out: nothing rests on a sliver alone."""
+FOOT_LDU = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineBody:
+    """A body in the frame of its principal axes: `rotation` [3, 3] and `centre` [3] pose it, `inertia` [3] is
+    diagonal there (kg·LDU²), `pieces` are the corners [k, 3] of its convex pieces, `hull` [h, 3] what is
+    measured."""
+
+    mass_kg: float
+    centre: Floats
+    rotation: Floats
+    inertia: Floats
+    pieces: list[Floats]
+    hull: Floats
+
+
+@dataclass(slots=True)
+class Pieces:
+    """Makes engine bodies; the convex polygons of each solid are found once."""
+
+    _polygons: dict[int, tuple[Solid, list[Floats]]] = field(default_factory=dict)
+
+    def lone(self, body: Body) -> EngineBody:
+        """A body that meets nothing but the ground."""
+        return _engine_body(body, [body.hull])
+
+    def cluster(
+        self,
+        bodies: list[Body],
+        ground_ldu: float,
+        solids: list[Solid | None],
+        rotations: Floats,
+        positions: Floats,
+    ) -> list[EngineBody]:
+        """Bodies that may meet each other and the ground."""
+        boxes = [part_boxes(body.parts, solids, rotations, positions) for body in bodies]
+        made = []
+        for index, body in enumerate(bodies):
+            low = np.concatenate([box[0] for k, box in enumerate(boxes) if k != index]) - NEAR_LDU
+            high = np.concatenate([box[1] for k, box in enumerate(boxes) if k != index]) + NEAR_LDU
+            pieces = _feet(body, ground_ldu)
+            own_low, own_high = boxes[index]
+            for row, part in enumerate(body.parts):
+                close = ((own_low[row] <= high) & (own_high[row] >= low)).all(axis=1)
+                solid = solids[part]
+                if solid is None or not close.any():
+                    continue
+                for corners, normal in self._faces(solid):
+                    placed = corners @ rotations[part].T + positions[part]
+                    touches = (placed.min(axis=0) <= high[close]) & (placed.max(axis=0) >= low[close])
+                    if touches.all(axis=1).any():
+                        pieces.append(_plate(placed, rotations[part] @ normal))
+            made.append(_engine_body(body, pieces))
+        return made
+
+    def _faces(self, solid: Solid) -> list[tuple[Floats, Floats]]:
+        if id(solid) not in self._polygons:
+            self._polygons[id(solid)] = (solid, convex_polygons(solid.triangles, solid.normals))
+        return [(loop, _normal(loop)) for loop in self._polygons[id(solid)][1]]
+
+
+def _engine_body(body: Body, pieces: list[Floats]) -> EngineBody:
+    values, axes = np.linalg.eigh(body.inertia)
+    axes = axes * np.where(np.linalg.det(axes) < 0, [1.0, 1.0, -1.0], 1.0)
+    # A body thinner than its mesh can show still resists turning.
+    inertia = np.maximum(values, 1e-6 * body.mass_kg * body.size_ldu**2)
+    return EngineBody(
+        mass_kg=body.mass_kg,
+        centre=body.centre,
+        rotation=axes,
+        inertia=inertia,
+        pieces=[(piece - body.centre) @ axes for piece in pieces],
+        hull=(body.hull - body.centre) @ axes,
+    )
+
+
+def _feet(body: Body, ground_ldu: float) -> list[Floats]:
+    """Small pieces in the low corners of the hull: they meet the ground as the hull itself would."""
+    low = body.hull[body.hull[:, 1] >= ground_ldu - FEET_HEIGHT_LDU]
+    if not len(low):
+        low = body.hull[[int(body.hull[:, 1].argmax())]]
+    spread = FOOT_LDU * np.array([[0.3, 0.0, 0.0], [-0.15, 0.0, 0.26], [-0.15, 0.0, -0.26]])
+    feet = []
+    for corner in low:
+        inward = body.centre - corner
+        inward = inward / max(float(np.linalg.norm(inward)), 1e-9)
+        feet.append(np.vstack([corner, corner + FOOT_LDU * inward + spread]))
+    return feet
+
+
+def _plate(corners: Floats, normal: Floats) -> Floats:
+    """A polygon [k, 3], a little smaller, made `PIECE_DEPTH_LDU` thick to the inside."""
+    middle = corners.mean(axis=0)
+    away = corners - middle
+    distance = np.linalg.norm(away, axis=1, keepdims=True)
+    shrunk = corners - away / np.maximum(distance, 1e-9) * np.minimum(2**0.5 * PIECE_SHRINK_LDU, distance / 2)
+    outer = shrunk - PIECE_SHRINK_LDU * normal
+    return np.concatenate([outer, outer - PIECE_DEPTH_LDU * normal])
+
+
+def convex_polygons(triangles: Floats, normals: Floats) -> list[Floats]:
+    """Triangles [m, 3, 3] merged, where they share an edge and a plane, to convex polygons, greedily.
+
+    Removing diagonals as long as both their ends stay convex (Hertel and Mehlhorn) leaves at most four times
+    as many pieces as needed. Slivers are left out.
+    """
+    _, first, inverse = np.unique(
+        np.rint(triangles.reshape(-1, 3) / WELD_LDU).astype(np.int64),
+        axis=0, return_index=True, return_inverse=True,
+    )  # fmt: skip
+    points = triangles.reshape(-1, 3)[first]
+    faces = inverse.ravel().reshape(-1, 3).tolist()
+    loops: dict[int, list[int]] = dict(enumerate(faces))
+    owner = {(loop[k], loop[(k + 1) % 3]): i for i, loop in loops.items() for k in range(3)}
+    merged_into = list(range(len(faces)))
+
+    def current(i: int) -> int:
+        while merged_into[i] != i:
+            i = merged_into[i]
+        return i
+
+    for (u, v), i in list(owner.items()):
+        j = owner.get((v, u))
+        if j is None or u > v or normals[i] @ normals[j] < COPLANAR:
+            continue
+        one, two = current(i), current(j)
+        union = _merge(loops[one], loops[two], u, v, points, normals[i]) if one != two else None
+        if union is not None:
+            loops[one] = union
+            del loops[two]
+            merged_into[two] = one
+    polygons = [points[loop] for _, loop in sorted(loops.items())]
+    return [polygon for polygon in polygons if _width(polygon) >= THINNEST_LDU]
+
+
+def _merge(
+    one: list[int], two: list[int], u: int, v: int, points: Floats, normal: Floats
+) -> list[int] | None:
+    """The loop of two polygons without their common edge u–v, or None if it isn't convex."""
+    at, other = one.index(v), two.index(u)
+    one, two = one[at:] + one[:at], two[other:] + two[:other]
+    if one[-1] != u or two[-1] != v:
+        return None
+    union = one + two[1:-1]
+    if len(set(union)) < len(union):
+        return None
+    for before, here, after in ((one[-2], u, two[1]), (two[-2], v, one[1])):
+        turn = np.cross(points[here] - points[before], points[after] - points[here]) @ normal
+        if turn < -1e-6:
+            return None
+    return union
+
+
+def _normal(loop: Floats) -> Floats:
+    total = np.cross(loop[1:-1] - loop[0], loop[2:] - loop[0]).sum(axis=0)
+    normal: Floats = total / np.linalg.norm(total)
+    return normal
+
+
+def _width(loop: Floats) -> float:
+    """Area over longest side: about the width of a narrow polygon."""
+    area = float(np.linalg.norm(np.cross(loop[1:-1] - loop[0], loop[2:] - loop[0]).sum(axis=0))) / 2
+    longest = float(np.linalg.norm(loop - np.roll(loop, 1, axis=0), axis=1).max())
+    return area / max(longest, 1e-9)
