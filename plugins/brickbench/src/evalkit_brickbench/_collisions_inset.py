@@ -9,7 +9,7 @@ from evalkit_brickbench.scene import Floats, Ints
 WELD_LDU = 2e-3
 """Vertices on the same grid point of this width are one."""
 FLAT = 0.01
-"""Directions in which the planes around a vertex say less than this share of what they say in the strongest."""
+"""Directions that the planes around a vertex fix by less than this share of the strongest are left alone."""
 MITRE = 3.0
 """A vertex moves at most this many times the inset: sharp edges would be cut off otherwise."""
 ROUNDS = 8
@@ -61,7 +61,8 @@ def volume(vertices: Floats, triangles: Ints) -> float:
 def _normals(vertices: Floats, triangles: Ints) -> Floats:
     """Normals [m, 3], twice as long as the triangles are large."""
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
-    return np.cross(b - a, c - a)
+    normals: Floats = np.cross(b - a, c - a)
+    return normals
 
 
 def _moves(vertices: Floats, triangles: Ints) -> Floats:
@@ -82,7 +83,8 @@ def _moves(vertices: Floats, triangles: Ints) -> Floats:
     along = np.where(strong, along / np.where(strong, values, 1.0), 0.0)
     moves: Floats = -np.einsum("nij,nj->ni", axes, along)
     reach = np.sqrt(np.einsum("ij,ij->i", moves, moves))
-    return moves * np.minimum(1.0, MITRE / np.maximum(reach, 1e-30))[:, None]
+    moves *= np.minimum(1.0, MITRE / np.maximum(reach, 1e-30))[:, None]
+    return moves
 
 
 def _angles(corners: Floats) -> Floats:

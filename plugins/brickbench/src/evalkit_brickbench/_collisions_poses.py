@@ -25,7 +25,7 @@ _MASK = np.uint64(0x9E3779B97F4A7C15)
 _ODD = np.array([0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53], dtype=np.uint64)
 
 
-class TooManyPairs(ValueError):
+class TooManyPairsError(ValueError):
     """More parts are piled up in one place than can be checked."""
 
 
@@ -54,7 +54,7 @@ def world_boxes(low: Floats, high: Floats, rotations: Floats, positions: Floats)
 
 def meeting_boxes(low: Floats, high: Floats, limit: int) -> Indices:
     """Pairs [k, 2] (i < j, sorted) of boxes [n, 3] that overlap, by a sweep along the axis with fewest
-    candidates; `TooManyPairs` beyond a limit."""
+    candidates; `TooManyPairsError` beyond a limit."""
     size = len(low)
     if size < 2:
         return np.empty((0, 2), dtype=np.int64)
@@ -74,7 +74,7 @@ def meeting_boxes(low: Floats, high: Floats, limit: int) -> Indices:
             first, second = first[both], second[both]
         total += len(first)
         if total > limit:
-            raise TooManyPairs(
+            raise TooManyPairsError(
                 f"the boxes of more than {limit:,} pairs of parts overlap: parts are piled up in one place"
             )
         found.append(np.stack([order[first], order[second]], axis=1))
@@ -105,7 +105,7 @@ def relative_poses(
     turn = (back @ rotations[second]).reshape(-1, 9)
     shift = (back @ (positions[second] - positions[first])[:, :, None])[:, :, 0]
     steps = np.concatenate([turn / ROTATION_STEP, shift / TRANSLATION_STEP_LDU], axis=1)
-    return np.rint(steps).astype(np.int64)
+    return np.asarray(np.rint(steps), dtype=np.int64)
 
 
 def first_in_order(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -113,12 +113,13 @@ def first_in_order(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray
     differ = left != right
     column = np.argmax(differ, axis=1)
     rows = np.arange(len(left))
-    return ~differ.any(axis=1) | (left[rows, column] < right[rows, column])
+    before: NDArray[np.bool_] = ~differ.any(axis=1) | (left[rows, column] < right[rows, column])
+    return before
 
 
 def pose_keys(shapes: Keys, first: Indices, second: Indices, poses: NDArray[np.int64]) -> Keys:
-    """Names [k, 2] of 128 bits of the second shapes at poses [k, 12] relative to the first ones; `shapes` [s, 2]
-    are names of shapes."""
+    """Names [k, 2] of 128 bits of the second shapes at poses [k, 12] relative to the first ones;
+    `shapes` [s, 2] are names of shapes."""
     state = np.broadcast_to(_MASK, (len(poses), 2)).copy()
     for words in (shapes[first], shapes[second], *(poses[:, [k, k]].view(np.uint64) for k in range(12))):
         state = (state ^ words) * _ODD
@@ -130,4 +131,5 @@ def pose_keys(shapes: Keys, first: Indices, second: Indices, poses: NDArray[np.i
 
 def as_pose(steps: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Rotation [3, 3] and translation [3] in LDU of one relative pose [12]."""
-    return steps[:9].reshape(3, 3) * ROTATION_STEP, steps[9:] * TRANSLATION_STEP_LDU
+    pose = steps.astype(np.float64)
+    return pose[:9].reshape(3, 3) * ROTATION_STEP, pose[9:] * TRANSLATION_STEP_LDU

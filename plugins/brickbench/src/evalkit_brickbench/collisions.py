@@ -1,10 +1,10 @@
 """Which parts of a scene run into each other.
 
 The true surfaces of two parts may overlap by the depth that a profile allows: each mesh is moved inwards by
-half of it, and two parts collide if the triangles of those meshes meet (FCL), if one lies inside the other, or if
-they are the same thing in the same place. Connected parts aren't exempt. A verdict depends on two shapes and
-the pose of one in the frame of the other only, so it is found once and kept (see `VerdictStore`): checking
-again after an edit costs what is new.
+half of it, and two parts collide if the triangles of those meshes meet (FCL), if one lies inside the other,
+or if they are the same thing in the same place. Connected parts aren't exempt. A verdict depends on two
+shapes and the pose of one in the frame of the other only, so it is found once and kept (see `VerdictStore`):
+checking again after an edit costs what is new.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evalkit_brickbench import _collisions_poses as poses
-from evalkit_brickbench._collisions_poses import Indices, TooManyPairs
+from evalkit_brickbench._collisions_poses import Indices, TooManyPairsError
 from evalkit_brickbench._collisions_shapes import Shape, make_shape, shape_digest
 from evalkit_brickbench._collisions_store import VerdictStore, default_store
 from evalkit_brickbench.parts.catalogue import Catalogue
@@ -57,7 +57,7 @@ class Collisions:
 
     `pairs` [k, 2]: indices into the scene, i < j, sorted. `kinds` [k]: "surface" (surfaces cross),
     "containment" (one lies inside the other), "duplicate" (the same shape in the same place, also turned onto
-    itself). `boxes` [k, 2, 3]: low and high corners in LDU of the intersection of the boxes around both parts.
+    itself). `boxes` [k, 2, 3]: low and high corners in LDU of what the boxes around both parts share.
     `without_mesh`, `without_volume`: indices of parts that weren't checked, for want of a mesh or because
     their matrix squeezes them flat. `meshes`: id of the source.
     """
@@ -82,9 +82,9 @@ def collide(
     store: VerdictStore | None = None,
 ) -> Collisions:
     """Colliding pairs of a scene; the catalogue resolves aliases, the store keeps verdicts (default: the
-    user's cache). Raises `TooManyPairs` for piles of parts.
+    user's cache). Raises `TooManyPairsError` for piles of parts.
 
-    The same scene gives the same pairs whatever the order of its parts, the process or the state of the store.
+    The same parts give the same pairs whatever their order, the process or the state of the store.
     """
     placed = _place(scene, meshes, catalogue, profile)
     low, high = poses.world_boxes(placed.low, placed.high, placed.rotations, placed.positions)
@@ -290,7 +290,7 @@ __all__ = [
     "Collisions",
     "Kind",
     "Profile",
-    "TooManyPairs",
+    "TooManyPairsError",
     "VerdictStore",
     "collide",
 ]
