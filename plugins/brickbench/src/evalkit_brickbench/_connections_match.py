@@ -196,7 +196,7 @@ def _near(
 
 
 def _refuse_crowds(a: Floats, b: Floats, radius: float) -> None:
-    """Raise `CrowdedSceneError` if cells so small that all points in one are within reach hold too many pairs."""
+    """Raise `CrowdedSceneError` if cells within which all points are in reach hold too many pairs."""
     if len(a) * len(b) <= MAX_CROWDED_PAIRS:
         return
     side = radius / np.sqrt(a.shape[1])
