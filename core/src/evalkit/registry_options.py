@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from evalkit.errors import RegistryError, UnknownNameError, UsageError
 from evalkit.registry_files import Block
 from evalkit.registry_schema import LIMITS, METER_PREFIX
-from evalkit.registry_yaml import Place, parse_yaml
+from evalkit.registry_yaml import Place, parse_yaml, read_yaml
 
 LISTS = ("validators", "executors", "final_executors", "metrics")
 _BLOCKS = ("tasks", "limits", "settings")
@@ -30,7 +31,8 @@ def apply_option(block: Block, option: str) -> Block:
 
     `limits.calls=5`, `tasks.split=core`, `condition=loose`, `metrics=[a, b]`, `validators+=id`,
     `metrics-=id`; any other key is a protocol setting (`frames=4`, also `settings.frames=4`), dots
-    lead into nested settings. Values are YAML; `limits.calls=null` lifts a limit. Raises UsageError.
+    lead into nested settings. Values are YAML; `limits.calls=null` lifts a limit. `@FILE` stands for
+    what that YAML or JSON file holds. Raises UsageError.
     """
     match = _OPTION.fullmatch(option.strip())
     if match is None:
@@ -57,11 +59,21 @@ def apply_option(block: Block, option: str) -> Block:
 
 
 def _value(text: str, option: str) -> Any:
+    text = text.strip()
+    if text.startswith("@"):  # no YAML value does
+        return _value_in(Path(text[1:]), option)
     try:
-        value = parse_yaml(text.strip(), None).value
+        value = parse_yaml(text, None).value
     except RegistryError as error:
         raise UsageError(f"-T {option}: {error}") from error
-    return "" if not text.strip() else value
+    return "" if not text else value
+
+
+def _value_in(path: Path, option: str) -> Any:
+    try:
+        return read_yaml(path).value
+    except RegistryError as error:
+        raise UsageError(f"-T {option}: {error}") from error
 
 
 def _patch(block: Block, option: str, key: str, value: Any, place: Place = ()) -> Block:

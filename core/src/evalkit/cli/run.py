@@ -45,7 +45,8 @@ Examples:
   evalkit run polybridge.smoke -m openai/local -M base_url=http://localhost:8000/v1
   evalkit run polybridge.strict --shard 1/4
   evalkit run ci.smoke --fail-under 'success@3>=0.8' --junitxml smoke.xml --format github
-  evalkit run polybridge.smoke -T parser=fenced --format json""",
+  evalkit run polybridge.smoke -T parser=fenced --format json
+  evalkit run polybridge.strict --executor native --calibration game.json""",
 )
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Who plays (repeatable).")
@@ -60,6 +61,14 @@ Examples:
 @click.option(
     "-T", "settings", multiple=True, metavar="KEY=VALUE", help="Change the protocol, e.g. -T limits.calls=5."
 )
+@click.option(
+    "--executor", "executors", multiple=True, metavar="NAME",
+    help="Who puts designs to the test, in place of the suite's executors (repeatable).",
+)  # fmt: skip
+@click.option(
+    "--calibration", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="For --executor: what it has to know of this machine, the same as -T calibration=@FILE.",
+)  # fmt: skip
 @click.option("-j", "jobs", type=JOBS, metavar="N", help="Worker processes (default: one per core).")
 @click.option(
     "--job-timeout", type=JOB_TIMEOUT_S, default=600.0, show_default=True, metavar="S",
@@ -94,6 +103,8 @@ def command(
     epochs: int,
     seed: int,
     settings: tuple[str, ...],
+    executors: tuple[str, ...],
+    calibration: Path | None,
     jobs: int | None,
     job_timeout: float,
     job_memory: int,
@@ -138,7 +149,12 @@ def command(
         junitxml=checks.junitxml,
     )
     plugins = load_plugins()
-    plans = _plans(targets, settings, registry, _selection(first, span, keyword, ids), options, plugins)
+    if calibration is not None:
+        if not executors:
+            raise UsageError("--calibration is for an executor that needs one; name it with --executor")
+        settings = (f"calibration=@{calibration}", *settings)
+    selection = _selection(first, span, keyword, ids)
+    plans = _plans(targets, settings, executors, registry, selection, options, plugins)
     options.play.checks.admit_plans(plans, plugins)
     for plan in plans:
         for notice in plan.suite.notices:
@@ -153,6 +169,7 @@ def command(
 def _plans(
     targets: Sequence[str],
     settings: Sequence[str],
+    executors: Sequence[str],
     registry_path: Path | None,
     selection: Selection,
     options: _Options,
@@ -165,7 +182,12 @@ def _plans(
 
     registry = Registry.load(plugins, registry_path)
     overrides = [*settings, *options.choice.overrides()]
-    suites = [registry.suite(name, overrides) for name in registry.expand(targets)]
+    suites = [
+        registry.suite(
+            name, [*_executors(executors, registry.describe(name)["benchmark"], plugins), *overrides]
+        )
+        for name in registry.expand(targets)
+    ]
     players = [options.choice.agents(options.agents, plugins, suite) for suite in suites]
     for suite, agents in zip(suites, players, strict=True):
         options.choice.check(plugins, suite, agents)
@@ -185,6 +207,18 @@ def _plans(
         )
         for suite, agents in zip(suites, players, strict=True)
     ]
+
+
+def _executors(names: Sequence[str], benchmark: str, plugins: Plugins) -> list[str]:
+    """`--executor` as a change of a suite; `native` stands for `polybridge.native` in a suite of polybridge.
+
+    A name that no executor has is left for the suite to refuse.
+    """
+    if not names:
+        return []
+    known = plugins.executors(benchmark)
+    full = [name if name in known else f"{benchmark}.{name}" for name in names]
+    return [f"executors={', '.join(full)}"]
 
 
 def _run_plans(plans: Sequence[Plan], plugins: Plugins, options: _Options) -> ExitCode:

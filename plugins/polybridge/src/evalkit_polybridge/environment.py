@@ -32,6 +32,7 @@ from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_f
 from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.prompt import Situation, system_prompt, turn_message
 from evalkit_polybridge.savefile import to_document
+from evalkit_polybridge.specs import NATIVE
 from evalkit_polybridge.violations import to_violation
 
 
@@ -193,7 +194,7 @@ class BridgeEnvironment:
     def _failure(self, execution: Execution) -> dict[str, Any]:
         """What the protocol tells of a failed run, and nothing else from the simulator."""
         lost_s = execution.data["lost_s"]
-        times = frame_times_s(lost_s)
+        times = execution.data.get("frame_times_s") or frame_times_s(lost_s)
         chosen = self._settings["feedback_frames"]
         from evalkit_polybridge.frames import select
 
@@ -220,19 +221,26 @@ def _least(limits: Mapping[str, float], *names: str) -> int | None:
 
 
 class _Film:
-    """The frames of a run, taken from the execution or, if nobody had asked for them, from a second run."""
+    """The frames of a run, taken from the execution or, if nobody had asked for them, from a second run.
+
+    Of a run of the game there is no second one: its frames are those that its execution kept.
+    """
 
     def __init__(self, environment: BridgeEnvironment, execution: Execution) -> None:
         self._level, self._bridge = environment.level, environment.loaded
-        self._frames = execution.replay
+        self._execution = execution
         self._count = environment._settings["feedback_frames"]
 
     def contact_sheet(self) -> bytes:
         """PNG of the selected frames."""
+        if self._execution.executor == NATIVE.id:
+            from evalkit_polybridge.native import film as game_film
+
+            return game_film.contact_sheet(self._execution, self._count)
         from evalkit_polybridge.frames import contact_sheet
         from evalkit_polybridge.physics import Frame, simulate
 
-        frames = self._frames
+        frames = self._execution.replay
         if not isinstance(frames, tuple):
             frames = simulate(self._level, self._bridge, frames=True).frames
         film: tuple[Frame, ...] = frames or ()

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from evalkit_polybridge import drawing
 from evalkit_polybridge.constants import FEEDBACK_FRAMES
@@ -103,18 +103,38 @@ def contact_sheet(
     """
     if not frames:
         raise ValueError("a contact sheet needs at least one frame")
-    indices = select(len(frames), count)
-    columns = min(2, len(indices))
-    rows = math.ceil(len(indices) / columns)
+    return sheet(
+        [
+            (caption(i, len(frames), frames[i].t_s), frame_image(level, bridge, frames[i]))
+            for i in select(len(frames), count)
+        ]
+    )
+
+
+def caption(index: int, n_frames: int, t_s: float) -> str:
+    """What is written above frame `index` of a film of `n_frames`, taken at `t_s` seconds."""
+    return f"frame {index} of 0...{n_frames - 1}   t = {t_s:.2f} s"
+
+
+def sheet(cells: Sequence[tuple[str, Image.Image]]) -> bytes:
+    """PNG of captioned pictures, two in a row; those of another shape than `FRAME_SIZE` get a margin.
+
+    Raises:
+        ValueError: there is no picture.
+    """
+    if not cells:
+        raise ValueError("a contact sheet needs at least one picture")
+    columns = min(2, len(cells))
+    rows = math.ceil(len(cells) / columns)
     cell_width, cell_height = FRAME_SIZE[0] + GAP_PX, FRAME_SIZE[1] + CAPTION_PX + GAP_PX
-    sheet = Image.new("RGB", (columns * cell_width - GAP_PX, rows * cell_height - GAP_PX), INK)
-    draw = ImageDraw.Draw(sheet)
-    for place, index in enumerate(indices):
+    image = Image.new("RGB", (columns * cell_width - GAP_PX, rows * cell_height - GAP_PX), INK)
+    draw = ImageDraw.Draw(image)
+    for place, (text, picture) in enumerate(cells):
         left, top = place % columns * cell_width, place // columns * cell_height
-        caption = f"frame {index} of 0...{len(frames) - 1}   t = {frames[index].t_s:.2f} s"
-        draw.text((left + 8, top + CAPTION_PX / 2), caption, PAPER, drawing.font(15), anchor="lm")
-        sheet.paste(frame_image(level, bridge, frames[index]), (left, top + CAPTION_PX))
-    return drawing.png(sheet)
+        draw.text((left + 8, top + CAPTION_PX / 2), text, PAPER, drawing.font(15), anchor="lm")
+        fitted = picture if picture.size == FRAME_SIZE else ImageOps.pad(picture, FRAME_SIZE, color=INK)
+        image.paste(fitted, (left, top + CAPTION_PX))
+    return drawing.png(image)
 
 
 def _positions(bridge: Bridge, frame: FrameLike) -> tuple[dict[int, Point], set[int]]:

@@ -16,7 +16,7 @@ from evalkit.hookspecs import (
     ViewSpec,
     hookimpl,
 )
-from evalkit_polybridge.specs import EMBEDDED, METRICS, RULES, VIEWS
+from evalkit_polybridge.specs import EMBEDDED, METRICS, NATIVE, RULES, VIEWS
 
 BENCHMARK = "polybridge"
 
@@ -63,8 +63,8 @@ def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
 
 @hookimpl
 def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
-    """The embedded physics."""
-    return [EMBEDDED] if benchmark == BENCHMARK else []
+    """The embedded physics, and the game itself."""
+    return [EMBEDDED, NATIVE] if benchmark == BENCHMARK else []
 
 
 @hookimpl
@@ -106,7 +106,5 @@ def evalkit_agents() -> Sequence[AgentSpec]:
 
 @hookimpl
 def evalkit_commands() -> Sequence[CommandSpec]:
-    """Levels as files."""
-    return [
-        CommandSpec("polybridge", "evalkit_polybridge.cli:command", "Levels of PolyBridgeBench as files.")
-    ]
+    """Levels as files, the real game."""
+    return [CommandSpec("polybridge", "evalkit_polybridge.cli:command", "Levels as files; the real game.")]

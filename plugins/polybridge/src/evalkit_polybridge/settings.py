@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from evalkit_polybridge.constants import CUTOFF_RULE, FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
+from evalkit_polybridge.native.calibration import Calibration
 
 
 class BridgeSettings(BaseModel):
@@ -26,6 +27,8 @@ class BridgeSettings(BaseModel):
     """Frames on the contact sheet after a failed run; 0 leaves the sheet out."""
     skill: str = ""
     """Extra advice appended to the prompt; empty in the reported setting."""
+    calibration: Calibration | None = None
+    """How `polybridge.native` drives the real game: the content of its calibration file."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -48,8 +51,8 @@ class BridgeSettings(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def window_s(self) -> float:
-        """Simulated time that a crossing may take."""
-        return WINDOW_S
+        """Time that a crossing may take."""
+        return WINDOW_S if self.calibration is None else self.calibration.window_s
 
     @computed_field  # type: ignore[prop-decorator]
     @property

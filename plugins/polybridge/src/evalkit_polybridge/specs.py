@@ -18,6 +18,13 @@ EMBEDDED = ExecutorSpec(
     version="1",
     summary="deterministic truss physics with vehicles, 12 s",
 )
+NATIVE = ExecutorSpec(
+    id="polybridge.native",
+    target="evalkit_polybridge.native.executor:NativeExecutor",
+    version="1",
+    summary="the real game on this machine, driven through its window (needs --calibration)",
+    warm="evalkit_polybridge.native.executor:prepare",
+)
 
 _EVERY_EPISODE = "episodes with a result"
 _SUCCESSES = "successful episodes"

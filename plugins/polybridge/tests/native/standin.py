@@ -1,0 +1,180 @@
+"""A stand-in for the game, in its own process: a window that loads a layout, reacts to input, judges.
+
+    python standin.py SLOT [options]
+
+It knows a level by the display name in the layout's save, runs the embedded executor's physics on the
+design and paints what happens, `--speed` times as fast. In the editor a blue field is lit; a click on the
+grey one reads the layout file; Space starts a run and leaves it. A run ends with a green field when every
+vehicle has crossed, a red one when one is lost, and with neither when the time is over. It takes the focus
+when it is clicked.
+`--misbehave` makes it a bad partner. It prints `ready` once its window can be seen and driven.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+from Xlib import XK, X
+from Xlib.display import Display
+
+from evalkit_polybridge.frames import frame_image
+from evalkit_polybridge.graph import Bridge, Level
+from evalkit_polybridge.levels.catalogue import load
+from evalkit_polybridge.physics import Run, simulate, warm
+from evalkit_polybridge.savefile import read_layout
+
+TITLE, CLASS = "Stand-in", "StandIn"
+WIDTH, HEIGHT = 640, 400
+#: Fields in pixels (left, top, right, bottom); the failure field holds the protocol's marker pixel.
+LOAD, EDITOR, SUCCESS, FAILURE = (
+    (10, 370, 90, 394),
+    (560, 4, 636, 36),
+    (300, 4, 380, 36),
+    (270, 145, 300, 175),
+)
+DARK, BLUE, GREEN, RED, GREY = (20, 20, 20), (30, 60, 250), (40, 220, 60), (230, 30, 30), (90, 90, 90)
+MISBEHAVIOUR = (
+    "",
+    "crash",
+    "close",
+    "never-start",
+    "stuck",
+    "no-focus",
+    "lose-focus",
+    "resave",
+    "always-red",
+)
+#: When, in real seconds after the start of a run, it crashes, closes its window or gives the focus away.
+TROUBLE_S = 0.4
+
+
+@dataclass
+class Playing:
+    """A run being shown."""
+
+    started: float
+    run: Run
+
+
+class StandIn:
+    """The window and what it shows."""
+
+    def __init__(self, slot: Path, speed: float, misbehave: str, size: tuple[int, int]) -> None:
+        self.slot, self.speed, self.misbehave, self.size = slot, speed, misbehave, size
+        self.levels = {entry.level.name: entry.level for entry in load("strict")}
+        self.loaded: tuple[Level, Bridge] | None = None
+        self.playing: Playing | None = None
+        self.display = Display()
+        screen = self.display.screen()
+        self.window = screen.root.create_window(
+            20, 30, *size, 0, screen.root_depth, background_pixel=0,
+            event_mask=X.ExposureMask | X.KeyPressMask | X.ButtonPressMask | X.StructureNotifyMask,
+        )  # fmt: skip
+        self.window.set_wm_name(TITLE)
+        self.window.set_wm_class("standin", CLASS)
+        self.gc = self.window.create_gc()
+        self.other = screen.root.create_window(700, 500, 40, 40, 0, screen.root_depth)
+        self.window.map()
+        self.other.map()
+        self.display.sync()
+
+    def serve(self) -> None:
+        """Handle events and repaint, until the window is closed or the process ends."""
+        ready = False
+        while True:
+            select.select([self.display.fileno()], [], [], 0.02)
+            while self.display.pending_events():
+                event = self.display.next_event()
+                if event.type == X.Expose and not ready:
+                    ready = True
+                    self.paint()
+                    self.display.sync()
+                    print("ready", flush=True)
+                self.handle(event)
+            self.trouble()
+            self.paint()
+
+    def handle(self, event: Any) -> None:
+        """React to a key or a click."""
+        if event.type == X.ButtonPress:
+            if self.misbehave != "no-focus":
+                self.window.set_input_focus(X.RevertToParent, X.CurrentTime)
+            if inside((event.event_x, event.event_y), LOAD) and self.playing is None:
+                self.read_slot()
+        elif event.type == X.KeyPress and self.display.keycode_to_keysym(event.detail, 0) == XK.XK_space:
+            if self.playing is not None:
+                self.playing = None if self.misbehave != "stuck" else self.playing
+            elif self.misbehave != "never-start" and self.loaded is not None:
+                self.playing = Playing(time.monotonic(), simulate(*self.loaded, frames=True))
+
+    def read_slot(self) -> None:
+        """Load the layout as it is now."""
+        layout = read_layout(self.slot.read_text(encoding="utf-8"))
+        self.loaded = (self.levels[layout.display_name], layout.bridge)
+        with self.slot.with_name("loads.log").open("a") as log:
+            log.write(f"{layout.display_name} {len(layout.bridge.edges)} {time.time()}\n")
+        if self.misbehave == "resave":
+            self.slot.write_text("the game was here", encoding="utf-8")
+
+    def trouble(self) -> None:
+        """Misbehave in the middle of a run."""
+        if self.playing is None or time.monotonic() - self.playing.started < TROUBLE_S:
+            return
+        if self.misbehave == "crash":
+            os.abort()
+        elif self.misbehave == "close":
+            self.window.unmap()
+            self.display.sync()
+        elif self.misbehave == "lose-focus":
+            self.other.set_input_focus(X.RevertToParent, X.CurrentTime)
+            self.display.sync()
+
+    def paint(self) -> None:
+        """Show the editor, or the run as it is at this moment."""
+        image = Image.new("RGB", (WIDTH, HEIGHT), DARK)
+        draw = ImageDraw.Draw(image)
+        draw.rectangle(LOAD, GREY)
+        editor, verdict = self.playing is None, None
+        if self.playing is not None and self.loaded is not None:
+            run, frames = self.playing.run, self.playing.run.frames or ()
+            t_s = (time.monotonic() - self.playing.started) * self.speed
+            image.paste(frame_image(*self.loaded, frames[min(int(t_s * 4), len(frames) - 1)]), (0, 40))
+            if run.lost_s is not None and t_s >= run.lost_s:
+                verdict = RED
+            elif run.success and t_s >= max(t for t in run.finish_s if t is not None):
+                verdict = GREEN
+        for field, colour, lit in (
+            (EDITOR, BLUE, editor), (SUCCESS, GREEN, verdict == GREEN),
+            (FAILURE, RED, verdict == RED or self.misbehave == "always-red"),
+        ):  # fmt: skip
+            draw.rectangle(field, colour if lit else DARK)
+        self.window.put_pil_image(self.gc, 0, 0, image)
+        self.display.flush()
+
+
+def inside(point: tuple[int, int], field: tuple[int, int, int, int]) -> bool:
+    """Whether a point is in a field."""
+    return field[0] <= point[0] <= field[2] and field[1] <= point[1] <= field[3]
+
+
+def main() -> None:
+    """Read the options and play."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("slot", type=Path)
+    parser.add_argument("--speed", type=float, default=8.0)
+    parser.add_argument("--misbehave", choices=MISBEHAVIOUR, default="")
+    parser.add_argument("--size", type=int, nargs=2, default=(WIDTH, HEIGHT))
+    options = parser.parse_args()
+    warm()
+    StandIn(options.slot, options.speed, options.misbehave, tuple(options.size)).serve()
+
+
+if __name__ == "__main__":
+    main()
