@@ -77,7 +77,7 @@ def test_refused_failed_and_repaired(tmp_path: Path) -> None:
     assert json.loads(evalkit(tmp_path, "verify", "latest", "--json").stdout)["clean"]
     report = json.loads(evalkit(tmp_path, "report", "--format", "json").stdout)
     (row,) = report["tables"]["usage"]["rows"]
-    assert row == [f"chat:{model}", 6, 0, 20, 10, 4, "unknown"]
+    assert row == [f"chat:{model}", 6, 0, 0, 20, 10, 4, "unknown"]
 
 
 def test_a_replay_of_what_a_model_played_is_equal(tmp_path: Path) -> None:
@@ -165,6 +165,28 @@ def test_a_budget_of_tokens_counts_episodes_that_are_being_played(tmp_path: Path
     )  # fmt: skip
     assert "tokens: limit 150, observed" in stopped.stderr
     assert evalkit(tmp_path, "verify", "latest").returncode == 0
+
+
+def test_a_limit_of_model_calls_holds_for_reminders(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": ["Hm."] * 9})
+    arguments = ("--agent", f"tools:{model}", "--max-llm-calls", "2", *select(NAMES[0]))
+    evalkit(tmp_path, "run", "polybridge.smoke", *arguments)
+    (events,) = logs(tmp_path).values()
+    assert events[-1]["detail"] == "llm_calls: limit 2, observed 2"
+    assert sum(event["kind"] == "model_request" for event in events) == 2
+    assert json.loads(evalkit(tmp_path, "verify", "latest", "--json").stdout)["clean"]
+    assert json.loads(evalkit(tmp_path, "replay", "--json").stdout)["equal"]
+
+
+def test_replies_from_the_cache_are_shown_and_not_counted_as_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    model = script(tmp_path, {"*": [{"text": "no", "usage": {"input": 10, "output": 5}}] * 3})
+    arguments = ("run", "polybridge.smoke", "-m", model, "--cache", "--format", "json", *select(NAMES[0]))
+    rows = [json.loads(evalkit(tmp_path, *arguments).stdout)["tables"]["usage"]["rows"] for _ in range(2)]
+    assert [row[0][1:6] for row in rows] == [[3, 0, 0, 30, 15], [3, 3, 0, 0, 0]]
 
 
 def test_limits_keep_every_digit(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_what_a_model_was_asked_counts_too():
         {"kind": "http_attempt"},
         {"kind": "http_attempt"},
         {"kind": "model_response", "usage": {"input": 100, "output": 20, "cached": None, "reasoning": None}},
+        {"kind": "model_response", "usage": {"input": 9, "output": 1}, "cache": "hit"},
         {"kind": "model_response", "error": {"kind": "timeout"}},
         {"kind": "execution"},
     ]
@@ -70,10 +71,13 @@ def test_what_a_model_was_asked_counts_too():
         "tool_calls": 1,
         "executions": 1,
         "http_attempts": 2,
-        "llm_calls": 1,
+        "llm_calls": 2,
+        "cache_hits": 1,
         "input_tokens": 100,
         "output_tokens": 20,
-        "tokens": 120,
+        "reused_input_tokens": 9,
+        "reused_output_tokens": 1,
+        "tokens": 130,
     }
     assert added(counted(events), {"calls": 2, "meter:checks": 1})["calls"] == 3
 

@@ -43,6 +43,8 @@ T = TypeVar("T")
 INLINE_BYTES = 2048
 #: After this many calls in a row that the budget refused, the episode ends.
 MAX_REFUSALS = 3
+#: Limits that are checked for a whole reply, before the agent answers.
+_PER_REPLY = ("calls", "tool_calls", "llm_calls")
 
 
 class Sink(Protocol):
@@ -88,6 +90,14 @@ class End:
     reason: EndReason
     detail: str
     counters: Mapping[str, float]
+
+
+class LimitReached(Exception):  # noqa: N818 - not an error: the protocol's limit ends the episode
+    """Raised by an agent that may not go on in the middle of its turn: `name` is the limit it has reached."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class _Ended(Exception):  # noqa: N818 - not an error: it unwinds the walk
@@ -153,11 +163,7 @@ class _Walk:
         raise _Ended(EndReason.DONE)
 
     def _turn(self, observation: Observation) -> Observation:
-        try:
-            reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
-        finally:
-            self._count_spending()
-        _expect(EndReason.AGENT_ERROR, "act", reply, Reply, Stop)
+        reply = self._act(observation)
         if isinstance(reply, Stop) or not reply.calls:
             reason = reply.reason if isinstance(reply, Stop) else "no call in the reply"
             raise _Ended(EndReason.AGENT_STOPPED, reason)
@@ -170,6 +176,27 @@ class _Walk:
             if seen[-1].done:
                 break
         return seen[0] if len(seen) == 1 else _combined(seen)
+
+    def _act(self, observation: Observation) -> Reply | Stop:
+        """The agent's answer, what it spent counted; calls that come when the time is up aren't made."""
+        reply: Reply | Stop | LimitReached
+        try:
+            reply = self._guard(EndReason.AGENT_ERROR, self.agent.act, observation, self._context())
+        except LimitReached as reached:
+            reply = reached
+        finally:
+            self._count_spending()
+        if isinstance(reply, LimitReached):
+            raise self._used_up(reply.name)
+        _expect(EndReason.AGENT_ERROR, "act", reply, Reply, Stop)
+        if isinstance(reply, Reply) and self._has_reached("seconds") and not self._hands_in(reply):
+            raise self._used_up("seconds")
+        return reply
+
+    def _hands_in(self, reply: Reply) -> bool:
+        """Whether all calls are of tools that are served past the budget, such as a final `submit`."""
+        tools = [self.tools.get(call.name) for call in reply.calls]
+        return all(tool is not None and tool.past_budget for tool in tools)
 
     def _call(self, call: ToolCall, reply: Reply) -> Observation:
         arguments, unreadable = self._recordable(call.arguments)
@@ -272,20 +299,30 @@ class _Walk:
     def _spent(self, name: str) -> float:
         return time.perf_counter() - self.started if name == "seconds" else self.counters[name]
 
+    def _has_reached(self, name: str) -> bool:
+        return self._spent(name) >= self.rules.limits.get(name, float("inf"))
+
+    def _used_up(self, name: str) -> _Ended:
+        """The end by a limit."""
+        observed = round(self._spent(name), 3) if name == "seconds" else self._spent(name)
+        return _Ended(
+            EndReason.LIMIT, f"{name}: limit {self.rules.limits[name]:.12g}, observed {observed:.12g}"
+        )
+
     def _check_limits(self, *, between_calls: bool = False) -> None:
         """End the episode when a counter that no tool can do without has reached its limit.
 
         `executions` counts candidates put to the test, however many executors look at each. Calls of one
-        reply are made under one count of `calls`, and what they exceed of `tool_calls` is refused.
+        reply are made under one count of `calls` and `llm_calls`, and what they exceed of `tool_calls` is
+        refused.
         """
-        for name, limit in self.rules.limits.items():
-            if name.startswith("meter:") or (between_calls and name in ("calls", "tool_calls")):
+        for name in self.rules.limits:
+            if name.startswith("meter:") or (between_calls and name in _PER_REPLY):
                 continue
             if name == "tool_calls" and any(tool.past_budget for tool in self.tools.values()):
                 continue
-            if self._spent(name) >= limit:
-                observed = "" if name == "seconds" else f", observed {self._spent(name):.12g}"
-                raise _Ended(EndReason.LIMIT, f"{name}: limit {limit:.12g}{observed}")
+            if self._has_reached(name):
+                raise self._used_up(name)
 
     def _over_budget(self, tool: Tool) -> str | None:
         """The name of the budget that refuses this tool, if one does."""
@@ -370,7 +407,7 @@ class _Walk:
         """Call code that isn't the core's; what it raises ends the episode and names the culprit."""
         try:
             return function(*args, **kwargs)
-        except (_Ended, MemoryError):
+        except (_Ended, LimitReached, MemoryError):
             raise
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]

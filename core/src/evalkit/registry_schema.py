@@ -16,7 +16,7 @@ from evalkit.registry_yaml import Place
 FORMAT = 1
 """Version of the file format, the value of the header `evalkit:`."""
 
-COUNTED_LIMITS = ("calls", "tool_calls", "executions", "tokens", "turns")
+COUNTED_LIMITS = ("calls", "tool_calls", "llm_calls", "executions", "tokens", "turns")
 LIMITS = (*COUNTED_LIMITS, "seconds", "cost")
 METER_PREFIX = "meter:"
 
@@ -91,7 +91,8 @@ class OverrideBlock(_Strict):
     agent: str | None = None
     """Who plays if nobody is named: `NAME` or `NAME:ARGUMENT`."""
     limits: Annotated[dict[LimitName, Limit], AfterValidator(_whole_counts)] = {}
-    """Budgets of an episode: calls, tool_calls, executions, tokens, turns, seconds, cost, meter:NAME."""
+    """Budgets of an episode: calls, tool_calls, llm_calls (answers of a model), executions, tokens, turns,
+    seconds, cost, meter:NAME."""
     settings: dict[str, Any] = {}
     """Protocol settings of the benchmark that differ from its defaults."""
     validators: Ids = []

@@ -220,7 +220,8 @@ class TestBothWires:
         results = [
             ToolResult(c.id, c.name, "seen", (p,)) for c, p in zip(first.tool_calls, pictures, strict=True)
         ]
-        request = codec.request([*HELLO.messages, first.message(), codec.results(results)], (CHECK,))
+        told = Message("tool", tool_results=tuple(results))
+        request = codec.request([*HELLO.messages, first.message(), told], (CHECK,))
         found = session.complete(request, key=CallKey("T-1", 1, 2))
         sent = json.dumps(dict(provider.requests[1].body))
         first_picture = sent.index(base64.b64encode(b"png 1").decode())
@@ -297,7 +298,7 @@ def test_signed_reasoning_is_sent_back(provider):
     provider.then(raw(json.dumps(body | {"content": [thinking, *body["content"]]}).encode()))
     session = session_of(provider, "anthropic", "reasoning_effort=high", model="anthropic/claude-opus-4-6")
     first = session.complete(WITH_TOOL, key=KEY)
-    results = NativeCodec().results([ToolResult(first.tool_calls[0].id, "check", "fine")])
+    results = Message("tool", tool_results=(ToolResult(first.tool_calls[0].id, "check", "fine"),))
     request = ModelRequest((*HELLO.messages, first.message(), results), (CHECK,))
     session.complete(request, key=CallKey("T-1", 1, 2))
     assert provider.requests[1].body["messages"][1]["content"][0] == thinking

@@ -12,7 +12,6 @@ from evalkit.models import (
     Message,
     ModelReply,
     ModelToolCall,
-    NativeCodec,
     TextCodec,
     ToolResult,
     ToolSchema,
@@ -174,7 +173,7 @@ def test_pictures_of_results_follow_all_results_of_the_turn_in_one_user_message(
         ToolResult("1", "view", "front", (picture("a"),)),
         ToolResult("2", "view", "side", (picture("b"),)),
     )
-    turn = NativeCodec().results(results)
+    turn = Message("tool", tool_results=results)
     calls = (ModelToolCall("1", "view", {}, "{}"), ModelToolCall("2", "view", {}, "{}"))
     messages = chat_messages((Message("assistant", tool_calls=calls), turn))
     assert [m["role"] for m in messages] == ["assistant", "tool", "tool", "user"]

@@ -132,13 +132,29 @@ def test_a_slot_is_given_back_when_the_call_fails():
     assert limiter.window.running == 0
 
 
-def test_clients_of_one_provider_share_a_limiter():
+def test_clients_of_one_provider_at_one_address_share_a_limiter():
     class Client:
-        def __init__(self, provider):
+        def __init__(self, provider, **address):
             self.provider, self.max_connections = provider, 7
+            self.source = {"model": "m", **address}
 
     limiters = Limiters()
     one = limiters.of(Client("openai"))
     assert limiters.of(Client("openai")) is one
     assert limiters.of(Client("anthropic")) is not one
+    local = limiters.of(Client("openai", base_url="http://a/v1"))
+    assert local is not one
+    assert limiters.of(Client("openai", base_url="http://b/v1")) is not local
+    assert limiters.of(Client("openai", base_url="http://a/v1")) is local
     assert one.window.most == 7
+
+
+def test_who_waits_for_a_slot_gives_up_when_the_time_is_over():
+    limiter = AdaptiveLimiter(1)
+    with limiter.slot(), pytest.raises(ModelError) as failed, limiter.slot(0.05):
+        pass
+    assert failed.value.kind is ErrorKind.DEADLINE
+    limiter.window.rate_limited(0, limiter._clock(), 600.0)
+    with pytest.raises(ModelError, match="deadline"), limiter.slot(0.05):
+        pass
+    assert limiter.window.running == 0

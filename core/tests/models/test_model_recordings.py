@@ -159,7 +159,13 @@ def test_a_reply_is_found_again_and_counts_as_a_call_but_not_as_an_attempt(cache
     reply, again = (s.complete(REQUEST, key=KEY) for s in (first, second))
     assert again == reply
     assert [s.recorder.events[-1]["cache"] for s in (first, second)] == ["miss", "hit"]
-    assert dict(second.counters) == dict(first.counters) | {"cache_hits": 1}
+    assert (first.counters["input_tokens"], first.counters["output_tokens"]) == (3, 1)
+    assert {name: count for name, count in second.counters.items() if count} == {
+        "llm_calls": 1,
+        "cache_hits": 1,
+        "reused_input_tokens": 3,
+        "reused_output_tokens": 1,
+    }
     assert cache.info().entries == 1
 
 

@@ -16,6 +16,7 @@ from evalkit.models import (
     ModelReply,
     ModelRequest,
     ModelSession,
+    ResponseCache,
     RetryPolicy,
     ToolResult,
     Usage,
@@ -149,6 +150,68 @@ def test_closing_the_limiter_ends_a_call_that_waits_and_keeps_what_was_spent():
     thread.join(20)
     assert [f.kind for f in failures] == ["cancelled"]
     assert session.counters["http_attempts"] == sink.events[-1]["http_attempts"] == 1
+
+
+class Clock:
+    """Stands still unless it is told."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_no_try_begins_after_the_deadline():
+    clock, waits = Clock(), []
+    session, client, sink = session_of(error("server_error", usage=Usage(4, 0)), "never", retry=RetryPolicy())
+    session._clock, session.limiter.pause = clock, waits.append
+    session.allow(1.5)
+    with pytest.raises(ModelError, match="time is up; before that server_error") as failed:
+        session.complete(REQUEST, key=KEY)
+    assert failed.value.kind is ErrorKind.DEADLINE
+    assert (waits, len(client.asked)) == ([1.5], 1)
+    assert sink.events[-1]["error"]["kind"] == "deadline"
+    assert (session.counters["llm_calls"], session.counters["input_tokens"]) == (0, 4)
+
+
+def test_a_try_that_the_deadline_ends_is_no_failure_of_the_provider():
+    clock = Clock()
+    session, client, _ = session_of(error("timeout"), retry=RetryPolicy(attempts=1))
+    session._clock = clock
+    session.allow(5.0)
+    complete = client.complete
+
+    def late(request, key):
+        clock.now += 5.0
+        return complete(request, key)
+
+    client.complete = late
+    with pytest.raises(ModelError) as failed:
+        session.complete(REQUEST, key=KEY)
+    assert failed.value.kind is ErrorKind.DEADLINE
+
+
+def test_errors_that_are_final_stay_what_they_are_whatever_the_time():
+    session, _, _ = session_of(error("auth"))
+    session.allow(-1.0)
+    with pytest.raises(ModelError) as failed:
+        session.complete(REQUEST, key=KEY)
+    assert failed.value.kind is ErrorKind.AUTH
+
+
+def test_a_cache_that_cannot_be_written_costs_no_reply_and_one_warning(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    cache = ResponseCache(tmp_path / "file" / "cache")
+    for _ in range(2):
+        session, _, sink = session_of("done", "more")
+        session.cache = cache
+        for turn in (1, 2):
+            session.complete(REQUEST, key=CallKey("T-1", 1, turn))
+        assert [e["text"] for e in sink.events if e["kind"] == "model_response"] == ["done", "more"]
+        assert (session.counters["llm_calls"], session.counters["input_tokens"]) == (2, 20)
+    (warning,) = caplog.messages
+    assert "aren't kept" in warning
 
 
 def test_the_user_s_controls_win_over_the_request_s_and_those_over_the_preset_s():

@@ -12,6 +12,7 @@ from provider_standin import cut, drip, drop, hang, page, raw, reply, stall, sta
 httpx = pytest.importorskip("httpx")
 
 from evalkit.models import Timeouts  # noqa: E402
+from evalkit.models._deadline import time_limit  # noqa: E402
 from evalkit.models._transport import CurrentTransport, RecordingTransport, recording  # noqa: E402
 
 BODY = {"model": "m", "messages": []}
@@ -96,6 +97,41 @@ def test_silence_ends_with_a_read_timeout(provider, behaviour):
     with client_with(Timeouts(read=0.1)) as (client, call), pytest.raises(httpx.ReadTimeout):
         post(client, provider)
     assert (call.attempts[0].error, call.attempts[0].phase) == ("ReadTimeout", "read")
+
+
+def trickle(body):
+    """Endless bytes, never silent for long: in the body, or already in the headers."""
+
+    def behave(exchange):
+        if body:
+            exchange.send_head(200, 10**6, "application/json")
+        else:
+            exchange.write(b"HTTP/1.1 200 OK\r\nx: ")
+        for _ in range(2_000):
+            exchange.write(b" ")
+            if exchange.stopping.wait(0.01):
+                break
+
+    return behave
+
+
+@pytest.mark.parametrize("body", [True, False])
+def test_a_reply_that_trickles_in_is_cut_at_the_deadline(provider, body):
+    provider.then(trickle(body))
+    with client_with() as (client, call), time_limit(0.4), pytest.raises(httpx.ReadTimeout):
+        post(client, provider)
+    (attempt,) = call.attempts
+    assert (attempt.error, attempt.phase) == ("ReadTimeout", "read")
+    assert max(attempt.timeouts.values()) <= 0.4
+    assert len(provider.requests) == 1
+
+
+def test_nothing_is_sent_when_the_time_is_over(provider):
+    with client_with() as (client, _), time_limit(0.0), pytest.raises(httpx.ConnectTimeout):
+        post(client, provider)
+    assert provider.requests == []
+    with client_with() as (client, _), time_limit(20.0):
+        assert post(client, provider).status_code == 200
 
 
 def test_a_full_pool_ends_with_a_pool_timeout(provider):

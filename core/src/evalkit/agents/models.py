@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evalkit.episode import LimitReached
 from evalkit.errors import UsageError
 from evalkit.types import EpisodeKey, Image, Observation, Reply, StepContext, Stop, Tool, ToolCall
 
@@ -28,6 +29,7 @@ NUDGE = "Your reply held no tool call. Call a tool to go on."
 RESULT_CHARACTERS = 20_000
 NEWEST_RESULTS = 10
 OLD_RESULT_CHARACTERS = 200
+_TOKENS = ("input_tokens", "output_tokens", "reused_input_tokens", "reused_output_tokens")
 
 
 class _NoAnswer(Exception):  # noqa: N818 - it ends the episode as the model's result, not as an error
@@ -44,6 +46,8 @@ class ModelAgent:
         self._messages: list[Message] = []
         self._tools: tuple[Tool, ...] = ()
         self._turn = 0
+        self._left: Mapping[str, float] = {}
+        self._before: Mapping[str, float] = {}
         self.fatal = False
         self._session: ModelSession
         self._key: EpisodeKey
@@ -58,23 +62,45 @@ class ModelAgent:
         self._messages, self._tools, self._turn = [], tuple(tools), 0
 
     def spent(self) -> Mapping[str, float]:
-        """Model calls, HTTP attempts and tokens since the start, and their cost where prices are known."""
+        """Model calls, HTTP attempts and tokens since the start, and their cost where prices are known.
+
+        `tokens` are all that the model read and wrote, also in replies from the cache, so that the same limit
+        ends an episode at the same place; only the others cost anything.
+        """
         from evalkit.models import Usage, cost
 
         counters = self._session.counters
-        found: dict[str, float] = {**counters, "tokens": counters["input_tokens"] + counters["output_tokens"]}
+        found: dict[str, float] = {**counters, "tokens": sum(counters[name] for name in _TOKENS)}
         usage = Usage(counters["input_tokens"], counters["output_tokens"], counters["cached_tokens"])
         dollars = cost(usage, self._prices)
         return found if dollars is None else {**found, "cost": dollars}
 
-    def _complete(self, request: ModelRequest) -> ModelReply:
-        from evalkit.models import CallKey, ModelError
+    def _begin(self, ctx: StepContext) -> None:
+        """Take note of what the episode's budget leaves for this turn."""
+        self._left, self._before = ctx.budget_left, self.spent()
+        self._session.allow(ctx.budget_left.get("seconds"))
 
+    def _check_limits(self) -> None:
+        """Raise LimitReached before a call that the episode's budget doesn't allow."""
+        spent = self.spent()
+        for name, left in self._left.items():
+            if name in spent and spent[name] - self._before.get(name, 0) >= left:
+                raise LimitReached(name)
+        seconds = self._session.left_s()
+        if seconds is not None and seconds <= 0:
+            raise LimitReached("seconds")
+
+    def _complete(self, request: ModelRequest) -> ModelReply:
+        from evalkit.models import CallKey, ErrorKind, ModelError
+
+        self._check_limits()
         self._turn += 1
         key = CallKey(self._key.task, self._key.epoch, self._turn)
         try:
             return self._session.complete(request, key=key)
         except ModelError as error:
+            if error.kind is ErrorKind.DEADLINE:
+                raise LimitReached("seconds") from error
             self.fatal = error.policy.fatal
             if error.policy.counts:  # the model's own answer, if no usable one
                 raise _NoAnswer(str(error)) from error
@@ -97,6 +123,7 @@ class ChatAgent(ModelAgent):
         """Ask for the next answer."""
         from evalkit.models import Message, ModelRequest
 
+        self._begin(ctx)
         tool, field = answer_tool(self._tools)
         if self._messages:
             self._messages.append(Message("user", observation_text(observation), observation.images))
@@ -123,8 +150,10 @@ class ToolsAgent(ModelAgent):
         """Take results back to the model and ask for its next calls."""
         from evalkit.models import Message, ToolSchema
 
+        self._begin(ctx)
         if self._messages:
-            self._messages.append(self._codec.results(_results(self._asked, observation)))
+            results = tuple(_results(self._asked, observation))
+            self._messages.append(Message("tool", tool_results=results))
         else:
             self._open(observation)
         schemas = [ToolSchema.of(tool) for tool in self._tools]

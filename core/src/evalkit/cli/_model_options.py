@@ -32,6 +32,10 @@ _OPTIONS = (
     ),
     click.option("--cache/--no-cache", "cache", default=False, help="Answer equal calls from the cache."),
     click.option("--max-calls", type=click.IntRange(1), metavar="N", help="Calls an episode may take."),
+    click.option(
+        "--max-llm-calls", type=click.IntRange(1), metavar="N",
+        help="Answers of its model an episode may use, reminders included.",
+    ),
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Tokens an episode may use."),
     click.option("--max-time", metavar="T", help="Time an episode may take, e.g. 30m."),
     click.option("--max-cost", type=DOLLARS, metavar="USD", help="Dollars per episode."),
@@ -102,6 +106,11 @@ class ModelChoice:
             if spec.own_program:
                 program = resolve(spec.target, plugins.origin(spec).plugin)(argument, suite.settings)
                 program.use_options(self.options)
+                if "llm_calls" in suite.limits:
+                    raise UsageError(
+                        f"the program of {argument} asks its model itself, so a limit of llm_calls can't be "
+                        "kept; use turns (-T limits.turns=N)"
+                    )
         asked = [argument for spec, argument in specs if not (spec.offline or spec.own_program)]
         if not asked:
             return
@@ -127,6 +136,7 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
         max_connections: int,
         cache: bool,
         max_calls: int | None,
+        max_llm_calls: int | None,
         max_tokens: int | None,
         max_time: str | None,
         max_cost: float | None,
@@ -137,7 +147,11 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
         **others: Any,
     ) -> Any:
         limits = _given(
-            calls=max_calls, tokens=max_tokens, cost=max_cost, seconds=_seconds("--max-time", max_time)
+            calls=max_calls,
+            llm_calls=max_llm_calls,
+            tokens=max_tokens,
+            cost=max_cost,
+            seconds=_seconds("--max-time", max_time),
         )
         totals = total_budgets(total_calls, total_tokens, total_time, total_cost)
         choice = ModelChoice(models, model_options, max_connections, cache, limits, totals)

@@ -7,7 +7,9 @@ independent draws.
 from __future__ import annotations
 
 import json
+import logging
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from evalkit.models._types import ModelReply
 
 FORMAT = 1
 _SUFFIX = ".reply"
+_log = logging.getLogger("evalkit.models")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class ResponseCache:
     def __init__(self, folder: Path) -> None:
         """The folder is made when the first reply is kept."""
         self.folder = folder
+        self._unwarned = threading.Lock()
 
     def get(self, identity: Mapping[str, Any]) -> ModelReply | None:
         """The reply kept for a call (see `identity`), or None. A damaged entry counts as none."""
@@ -71,6 +75,17 @@ class ResponseCache:
             raise StorageError(
                 f"can't write {path}: {error.strerror or error}; --no-cache plays without the cache"
             ) from error
+
+    def keep(self, identity: Mapping[str, Any], reply: ModelReply) -> None:
+        """Put a reply, or warn that this can't be done: the reply is lost for later runs only.
+
+        There is one warning, however long the disk stays full.
+        """
+        try:
+            self.put(identity, reply)
+        except StorageError as error:
+            if self._unwarned.acquire(blocking=False):
+                _log.warning("replies aren't kept for later runs: %s", error)
 
     def nearest(self, identity: Mapping[str, Any], before: float) -> dict[str, Any] | None:
         """What identifies the entry most like a call; None if there is none.

@@ -39,6 +39,8 @@ class ErrorKind(StrEnum):
     """A script or cassette holds no reply for this call."""
     CANCELLED = "cancelled"
     """The run was interrupted while the call waited."""
+    DEADLINE = "deadline"
+    """The episode's time was used up before a reply had come."""
     MODEL_NOT_FOUND = "model_not_found"
     """The provider doesn't know the model, or the address is wrong (404)."""
     AUTH = "auth"
@@ -49,7 +51,7 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorPolicy:
-    """What follows: `retried` by the session, `fatal` for the whole run, `counts` as an LLM call.
+    """What follows: `retried` by the session, `fatal` for every call of the model, `counts` as an LLM call.
 
     A call counts if the outcome is the model's answer to what the agent sent, rather than weather.
     """
@@ -78,6 +80,7 @@ ERROR_POLICIES: Mapping[ErrorKind, ErrorPolicy] = MappingProxyType(
         ErrorKind.NOT_SENT: _REFUSED,
         ErrorKind.NO_RECORDING: _REFUSED,
         ErrorKind.CANCELLED: _REFUSED,
+        ErrorKind.DEADLINE: _REFUSED,
         ErrorKind.MODEL_NOT_FOUND: _FATAL,
         ErrorKind.AUTH: _FATAL,
         ErrorKind.INSUFFICIENT_QUOTA: _FATAL,

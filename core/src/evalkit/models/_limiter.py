@@ -65,14 +65,15 @@ class Window:
 
 
 class Limiters:
-    """The limiters of a run, one for each provider."""
+    """The limiters of a run, one for each provider at each address."""
 
     def __init__(self) -> None:
-        self._limiters: dict[str, AdaptiveLimiter] = {}
+        self._limiters: dict[tuple[str, str | None], AdaptiveLimiter] = {}
 
     def of(self, client: ModelClient) -> AdaptiveLimiter:
-        """The limiter that all clients of this client's provider share."""
-        return self._limiters.setdefault(client.provider, AdaptiveLimiter(client.max_connections))
+        """The limiter that all clients of this client's provider and address share."""
+        key = client.provider, client.source.get("base_url")
+        return self._limiters.setdefault(key, AdaptiveLimiter(client.max_connections))
 
     def close(self) -> None:
         """End all waiting, see `AdaptiveLimiter.close`."""
@@ -96,7 +97,7 @@ class Slot:
 
 
 class AdaptiveLimiter:
-    """Shared by all calls of one provider, from any number of threads."""
+    """Shared by all calls of one provider at one address, from any number of threads."""
 
     def __init__(self, most: int, *, floor: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
         """`most` calls run at once, at least `floor` whatever the provider says."""
@@ -106,12 +107,21 @@ class AdaptiveLimiter:
         self._condition = threading.Condition()
 
     @contextlib.contextmanager
-    def slot(self) -> Iterator[Slot]:
-        """Wait for a slot and hold it. ModelError `cancelled` if the limiter is closed meanwhile."""
+    def slot(self, patience_s: float | None = None) -> Iterator[Slot]:
+        """Wait for a slot and hold it.
+
+        ModelError `cancelled` if the limiter is closed meanwhile, `deadline` if no slot is free within
+        `patience_s` seconds.
+        """
+        until = float("inf") if patience_s is None else self._clock() + patience_s
         with self._condition:
             while (wait := self.window.wait_s(self._clock())) != 0.0 or self._closed:
                 self._refuse_if_closed()
-                self._condition.wait(wait)
+                left = until - self._clock()
+                if left <= 0:
+                    raise ModelError(ErrorKind.DEADLINE, "no call could start within the episode's time")
+                most = None if left == float("inf") else left
+                self._condition.wait(min((t for t in (wait, most) if t is not None), default=None))
             epoch = self.window.started()
         try:
             yield Slot(self, epoch)

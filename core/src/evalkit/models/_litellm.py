@@ -11,6 +11,7 @@ from evalkit.canonical import sha256_of
 from evalkit.models import _runtime
 from evalkit.models._chat import chat_messages, chat_tools, images_of, without_images
 from evalkit.models._classify import failure, json_or_none
+from evalkit.models._deadline import time_left_s
 from evalkit.models._errors import ErrorKind
 from evalkit.models._litellm_reply import read_response
 from evalkit.models._options import ModelOptions
@@ -101,8 +102,9 @@ class LitellmClient:
         found: dict[str, Any] = {
             "model": self.model,
             "messages": chat_messages(request.messages),
-            # the transport's timeouts apply; this one only keeps litellm from ending a call sooner
-            "timeout": sum(self.timeouts.as_dict().values()),
+            # the transport's timeouts apply; this one keeps litellm from ending a call sooner, and bounds
+            # those of providers that bring connections of their own
+            "timeout": min(sum(self.timeouts.as_dict().values()), max(0.001, time_left_s())),
             "max_retries": 0,
             "num_retries": 0,
             **parameters,

@@ -12,6 +12,7 @@ from evalkit.canonical import canonical_json
 from evalkit.episode import compact
 from evalkit.models._cache import ResponseCache
 from evalkit.models._chat import images_of
+from evalkit.models._deadline import time_limit
 from evalkit.models._errors import ErrorKind, ModelError
 from evalkit.models._identity import identity
 from evalkit.models._limiter import AdaptiveLimiter
@@ -27,8 +28,12 @@ class ModelSession:
     """Makes the model calls of one episode and leaves their record with `recorder`.
 
     `counters` holds `llm_calls` (answers of the model; one per call, however often it was tried),
-    `http_attempts`, `cache_hits`, and the tokens that were counted; `uncounted_calls` are answers without
-    a count. `usages` are the counts, answer by answer.
+    `http_attempts`, and the tokens that were counted; `uncounted_calls` are answers without a count.
+    `cache_hits` of the calls were answered by the cache: `reused_input_tokens` and `reused_output_tokens`
+    are the tokens of these answers, which nobody is billed for, and which the other counts leave out.
+    `usages` are the counts of what the provider answered, answer by answer.
+
+    `deadline` is the moment of `clock` by which calls have to be over; None sets no limit.
     """
 
     def __init__(
@@ -45,11 +50,20 @@ class ModelSession:
         self.recorder = recorder
         self.counters: Counter[str] = Counter(llm_calls=0, http_attempts=0, input_tokens=0, output_tokens=0)
         self.usages: list[Usage] = []
+        self.deadline: float | None = None
         self._pictures: dict[int, Image] = {}
         self._clock = clock
 
+    def allow(self, seconds: float | None) -> None:
+        """Set the deadline, so many seconds from now; None takes it away."""
+        self.deadline = None if seconds is None else self._clock() + seconds
+
+    def left_s(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        return None if self.deadline is None else self.deadline - self._clock()
+
     def complete(self, request: ModelRequest, *, key: CallKey) -> ModelReply:
-        """The model's reply. Raises ModelError when all tries failed or trying again is pointless.
+        """The model's reply. Raises ModelError when all tries failed, none can help, or the time is up.
 
         Recorded are `model_request` before the call, an `http_attempt` for each exchange, and
         `model_response` with the reply or the error.
@@ -70,10 +84,10 @@ class ModelSession:
             raise
         if cached is None:
             reply = dataclasses.replace(reply, seconds=round(self._clock() - started, 6))
-            if self.cache is not None:
-                self.cache.put(same, reply)
         self._count_reply(reply, hit=cached is not None)
         self._record_reply(reply, key, source)
+        if self.cache is not None and cached is None:  # paid for and recorded, whatever becomes of the cache
+            self.cache.keep(same, reply)
         return reply
 
     # Trying
@@ -87,17 +101,25 @@ class ModelSession:
                 reply = self._once(request, key)
             except ModelError as error:
                 self._note_attempts(error.attempts, attempts, key, tries)
-                wait = self.retry.wait_s(error, tries, key)
-                if wait is None:
-                    raise
-                self._count_usage(error.usage)
-                self.limiter.pause(wait)
+                self._wait(error, tries, key)
             else:
                 self._note_attempts(reply.attempts, attempts, key, tries)
                 return dataclasses.replace(reply, attempts=tuple(attempts))
 
+    def _wait(self, error: ModelError, tries: int, key: CallKey) -> None:
+        """Wait for the next try; raises the error if there is none, `deadline` if the time is up first."""
+        wait, left = self.retry.wait_s(error, tries, key), self.left_s()
+        if left is not None and error.policy.retried and left <= (wait or 0.0):
+            self._count_usage(error.usage)
+            self.limiter.pause(left)
+            raise ModelError(ErrorKind.DEADLINE, f"the episode's time is up; before that {error}") from error
+        if wait is None:
+            raise error
+        self._count_usage(error.usage)
+        self.limiter.pause(wait)
+
     def _once(self, request: ModelRequest, key: CallKey) -> ModelReply:
-        with self.limiter.slot() as slot:
+        with self.limiter.slot(self.left_s()) as slot, time_limit(self.left_s()):
             try:
                 reply = self.client.complete(request, key)
             except ModelError as error:
@@ -127,6 +149,9 @@ class ModelSession:
         self.counters["llm_calls"] += 1
         if hit:
             self.counters["cache_hits"] += 1
+            self.counters["reused_input_tokens"] += reply.usage.input or 0
+            self.counters["reused_output_tokens"] += reply.usage.output or 0
+            return
         self._count_usage(reply.usage)
         if reply.usage.input is None or reply.usage.output is None:
             self.counters["uncounted_calls"] += 1

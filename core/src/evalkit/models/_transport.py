@@ -16,7 +16,9 @@ from typing import Any
 
 import httpx
 
+from evalkit.models._deadline import time_left_s
 from evalkit.models._http import bare_url, redacted, request_id, retry_after_s, secrets_of
+from evalkit.models._network import DeadlineBackend
 from evalkit.models._types import HttpAttempt, Timeouts
 
 _PHASE_OF_EVENT = {
@@ -102,10 +104,15 @@ class RecordingTransport(httpx.HTTPTransport):
         self._lock = threading.Lock()
         self._proxied: dict[str, httpx.HTTPTransport] = {}
         super().__init__(limits=self._limits)
+        _keep_deadlines(self)
 
     def exchange(self, request: httpx.Request, call: Call) -> httpx.Response:
-        """Send a request, read the whole response, and add the attempt to the call, however it ends."""
-        timeouts = self.timeouts.as_dict()
+        """Send a request, read the whole response, and add the attempt to the call, however it ends.
+
+        Nothing in it lasts longer than what is left of the call's time (see `time_limit`).
+        """
+        left = max(0.0, time_left_s())
+        timeouts = {phase: min(seconds, left) for phase, seconds in self.timeouts.as_dict().items()}
         attempt = HttpAttempt(
             n=len(call.attempts) + 1,
             method=request.method,
@@ -167,6 +174,7 @@ class RecordingTransport(httpx.HTTPTransport):
         with self._lock:
             if proxy not in self._proxied:
                 self._proxied[proxy] = httpx.HTTPTransport(limits=self._limits, proxy=proxy)
+                _keep_deadlines(self._proxied[proxy])
         return self._proxied[proxy].handle_request(request)
 
     def close(self) -> None:
@@ -174,6 +182,11 @@ class RecordingTransport(httpx.HTTPTransport):
         super().close()
         for transport in self._proxied.values():
             transport.close()
+
+
+def _keep_deadlines(transport: httpx.HTTPTransport) -> None:
+    """Have a transport's connections keep deadlines; httpx offers no argument for what httpcore does."""
+    transport._pool._network_backend = DeadlineBackend()
 
 
 def _decoded(response: httpx.Response, body: bytes) -> bytes:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from evalkit.models._arguments import CUT_OFF, strict_json
-from evalkit.models._types import Message, ModelReply, ModelRequest, ModelToolCall, ToolResult, ToolSchema
+from evalkit.models._types import Message, ModelReply, ModelRequest, ModelToolCall, ToolSchema
 
 FENCE = "```"
 OPENING = "```tool"
@@ -30,15 +30,15 @@ class Codec(Protocol):
     def name(self) -> str: ...
 
     def request(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> ModelRequest:
-        """The request for a conversation in which these tools can be called."""
+        """The request for a conversation in which these tools can be called.
+
+        The results of a turn are one message of the role `tool` in the conversation, whatever the codec
+        sends.
+        """
         ...
 
     def calls(self, reply: ModelReply) -> tuple[ModelToolCall, ...]:
         """The calls in a reply, in order."""
-        ...
-
-    def results(self, results: Sequence[ToolResult]) -> Message:
-        """The message that takes the results of a turn back to the model."""
         ...
 
 
@@ -58,10 +58,6 @@ class NativeCodec:
         """The reply's function calls."""
         return reply.tool_calls
 
-    def results(self, results: Sequence[ToolResult]) -> Message:
-        """One message with all results."""
-        return Message("tool", tool_results=tuple(results))
-
 
 class TextCodec:
     """Blocks of text, explained in the system message."""
@@ -69,8 +65,12 @@ class TextCodec:
     name = "text"
 
     def request(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> ModelRequest:
-        """The request with the tools described in the first system message, or in one of their own."""
+        """The request with the tools described in the first system message, or in one of their own.
+
+        Results of tools become text.
+        """
         explained = format_tools(tools)
+        messages = [_told(message) for message in messages]
         if messages and messages[0].role == "system":
             first = Message("system", f"{messages[0].text}\n\n{explained}", messages[0].images)
             return ModelRequest((first, *messages[1:]))
@@ -80,17 +80,21 @@ class TextCodec:
         """The blocks in the reply's text."""
         return parse_blocks(reply.text, cut_off=reply.finish_reason == "length")
 
-    def results(self, results: Sequence[ToolResult]) -> Message:
-        """A user message that gives each result under its tool's name, and their pictures behind them."""
-        from evalkit.models._chat import TOOL_IMAGES_SENTENCE
 
-        texts = [
-            f"Result of {result.name or 'the call'} ({result.call_id}):\n{result.text}" for result in results
-        ]
-        images = tuple(image for result in results for image in result.images)
-        if images:
-            texts.append(TOOL_IMAGES_SENTENCE)
-        return Message("user", "\n\n".join(texts), images)
+def _told(message: Message) -> Message:
+    """The results of a turn as a user message: each under its tool's name, their pictures behind them."""
+    from evalkit.models._chat import TOOL_IMAGES_SENTENCE
+
+    results = message.tool_results
+    if not results:
+        return message
+    texts = [
+        f"Result of {result.name or 'the call'} ({result.call_id}):\n{result.text}" for result in results
+    ]
+    images = tuple(image for result in results for image in result.images)
+    if images:
+        texts.append(TOOL_IMAGES_SENTENCE)
+    return Message("user", "\n\n".join(texts), images)
 
 
 def format_tools(tools: Iterable[ToolSchema]) -> str:

@@ -14,8 +14,9 @@ UNKNOWN = "unknown"
 def usage_table(reader: RunReader) -> Table | None:
     """A row per agent that asks a model; None if the run has none.
 
-    Earlier attempts at an episode count: they were paid for. The cost is that of the counted tokens; where
-    calls went uncounted or prices aren't known it is unknown.
+    Earlier attempts at an episode count: they were paid for. Tokens and cost are those of the provider's
+    answers, without those that the cache gave; where calls went uncounted or prices aren't known the cost is
+    unknown.
     """
     agents = [agent for agent in reader.manifest["agents"] if "model" in agent]
     if not agents:
@@ -28,6 +29,7 @@ def usage_table(reader: RunReader) -> Table | None:
     names = (
         "agent",
         "model calls",
+        "cache hits",
         "HTTP attempts",
         "input tokens",
         "output tokens",
@@ -39,7 +41,8 @@ def usage_table(reader: RunReader) -> Table | None:
         "What the models used",
         tuple(Column(name, "right" if place else "left") for place, name in enumerate(names)),
         tuple(_row(agent, spent[agent["id"]]) for agent in agents),
-        "cost: US dollars at the list prices recorded in the manifest, unknown where tokens or prices are",
+        "cost: US dollars at the list prices recorded in the manifest, unknown where tokens or prices are; "
+        "cache hits cost nothing, and their tokens aren't counted here",
         headline=True,
     )
 
@@ -49,7 +52,7 @@ def _row(agent: dict[str, Any], spent: Counter[str]) -> tuple[Cell, ...]:
 
     usage = Usage(spent["input_tokens"], spent["output_tokens"], spent["cached_tokens"])
     dollars = None if spent["uncounted_calls"] else cost(usage, agent["model"].get("prices"))
-    counts = ("llm_calls", "http_attempts", "input_tokens", "output_tokens", "uncounted_calls")
+    counts = ("llm_calls", "cache_hits", "http_attempts", "input_tokens", "output_tokens", "uncounted_calls")
     return (
         str(agent["id"]),
         *(int(spent[name]) for name in counts),

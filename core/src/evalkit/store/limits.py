@@ -39,8 +39,10 @@ class LimitCheck:
         spent = dict(reading.end["counters"]) if reading.end is not None else {}
         turns = {event["turn"] for event in reading.events if event["kind"] == "action"}
         spent["calls"] = max(spent.get("calls", 0), len(turns))
+        answers = sum(event["kind"] == "model_response" and "error" not in event for event in reading.events)
+        spent["llm_calls"] = max(spent.get("llm_calls", 0), answers)
         for name, limit in self.limits.items():
-            strict = name in ("calls", "executions") or name.startswith("meter:")
+            strict = name in ("calls", "llm_calls", "executions") or name.startswith("meter:")
             if strict and spent.get(name, 0) > limit:
                 yield f"limit {name} exceeded: {spent[name]:g} of {limit:g}"
         self._look_at_calls(file, reading)

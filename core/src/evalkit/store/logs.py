@@ -126,11 +126,15 @@ def _counted_of_model(event: Event) -> dict[str, float]:
         return {"http_attempts": 1}
     if "error" in event:
         return {}
-    spent: dict[str, float] = {"llm_calls": 1}
-    for name in ("input", "output", "cached", "reasoning"):
-        if count := event.get("usage", {}).get(name):
-            spent[f"{name}_tokens"] = count
-    if tokens := spent.get("input_tokens", 0) + spent.get("output_tokens", 0):
+    usage = event.get("usage", {})
+    if event.get("cache") == "hit":
+        spent: dict[str, float] = {"llm_calls": 1, "cache_hits": 1}
+        names = {"input": "reused_input_tokens", "output": "reused_output_tokens"}
+    else:
+        spent = {"llm_calls": 1}
+        names = {name: f"{name}_tokens" for name in ("input", "output", "cached", "reasoning")}
+    spent |= {counter: usage[name] for name, counter in names.items() if usage.get(name)}
+    if tokens := (usage.get("input") or 0) + (usage.get("output") or 0):
         spent["tokens"] = tokens
     return spent
 
