@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,6 +140,7 @@ def mistakes() -> list[Any]:
         "no file": (("cli:other.toml",), "can't read the template other.toml"),
         "option": (("cli:agent.toml", "-M", "efort=high"), "unknown option of cli:agent.toml 'efort'"),
         "isolation": (("cli:agent.toml", "-M", "isolation=ful"), "did you mean full"),
+        "model calls": (("cli:agent.toml", "--max-llm-calls", "3"), "can't be kept; use turns"),
         "model": (("cli:agent.toml", "-m", "large"), "unknown option of cli:agent.toml 'model'"),
         "calls": (("tower",), "is played in a workspace"),
         "only a model": ((), "is for coding agents"),
@@ -166,3 +171,69 @@ def test_a_missing_program_and_missing_credentials_are_found_first(shop: Any) ->
 def test_programs_have_no_place_where_calls_are_made(shop: Any) -> None:
     done = shop.evalkit("run", "blocks.smoke", "--agent", shop.template("behave"), code=2)
     assert "played call by call" in done.stderr
+
+
+def test_one_that_closes_its_streams_may_go_on(shop: Any, isolation: str) -> None:
+    done = shop.play(shop.template("deaf_and_dumb"), "-M", f"isolation={isolation}")
+    assert "100.0 % (1/1)" in done.stdout
+    assert shop.end()["reason"] == "done"
+
+
+def test_a_file_whose_name_is_no_text_is_left_out(shop: Any) -> None:
+    shop.template("odd_name")
+    workspace = shop.folder / "site" / "evalkit_blocks" / "workspace.py"
+    workspace.write_text(workspace.read_text().replace("(FILE,), {", '("*.json",), {'))
+    done = shop.play("cli:agent.toml")
+    assert "100.0 % (1/1)" in done.stdout
+    assert shop.events("action")[0]["arguments"]["omitted"] == {r"stack-\xff.json": "its name isn't UTF-8"}
+
+
+def test_nothing_stands_in_the_way_of_a_delivery(shop: Any, isolation: str) -> None:
+    done = shop.play(shop.template("in_the_way"), "-M", f"isolation={isolation}")
+    assert "100.0 % (1/1)" in done.stdout
+    assert shop.end()["reason"] == "done"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a file immutable"
+)
+def test_a_workspace_that_cannot_be_removed_costs_a_warning(shop: Any) -> None:
+    trial = shop.folder / "immutable"
+    trial.touch()
+    if subprocess.run(["chattr", "+i", trial], capture_output=True, check=False).returncode:
+        pytest.skip("this file system knows no immutable files")
+    subprocess.run(["chattr", "-i", trial], check=True)
+    try:
+        words = ["run", "blocks.workspace", "--agent", shop.template("stays"), "-M", "isolation=none"]
+        done = shop.evalkit(*words, "-j", "1", "--format", "plain")
+    finally:
+        left = [path for path in Path("/tmp").glob("evalkit-workspace-*/work/stays") if path.is_file()]
+        for path in left:
+            subprocess.run(["chattr", "-i", path], check=True)
+            shutil.rmtree(path.parents[1])
+    assert "100.0 % (3/3)" in done.stdout
+    assert len(left) == 3
+    for path in left:
+        assert f"the workspace {path.parents[1]} can't be removed; remove it" in done.stderr
+
+
+def test_what_an_agent_raises_in_its_thread_costs_the_episode(shop: Any) -> None:
+    name = shop.template("behave")
+    (shop.folder / "site" / "evalkit_blocks" / "__init__.py").write_text(
+        "from evalkit.agents.cli.agent import CliAgent\n"
+        "def spent(self):\n    raise SystemExit('away')\n"
+        "CliAgent.spent = spent\n"
+    )
+    words = ["run", "blocks.workspace", "--agent", name, "-j", "1", "--format", "plain"]
+    done = shop.evalkit(*words, code=3)
+    assert done.stderr.count("agent_error: SystemExit: away") == 3
+    assert json.loads(shop.evalkit("verify", "--json").stdout)["findings"] == []
+
+
+def test_a_suite_that_cannot_be_played_ends_the_run(shop: Any) -> None:
+    name = shop.template("behave")
+    path = shop.folder / "site" / "evalkit_blocks" / "workspace.py"
+    path.write_text(path.read_text().replace("        pass\n", "        raise ValueError('no boxes')\n", 1))
+    done = shop.play(name, code=4)
+    assert "ValueError: no boxes" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -100,7 +100,7 @@ def launched_guest(level: Level, guest: Guest) -> Iterator[RunningGuest]:
             with _full(guest, uid) if level == Level.FULL else _as_user(guest, uid) as running:
                 yield running
         finally:
-            os.chown(guest.root, 0, 0)  # the id is free for somebody else from here on
+            guest.root.chmod(0o700)  # the id is free for somebody else from here on
 
 
 @contextmanager
@@ -170,10 +170,16 @@ def _free(guest: Guest) -> Iterator[RunningGuest]:
 
 
 def _give(root: Path, uid: int) -> None:
-    """Make everything below `root` the guest's; links are given, not followed."""
+    """Make everything below `root` the guest's and closed to others; links are given, not followed.
+
+    `root` itself can only be passed through: the guest puts nothing of its own where its folders are.
+    """
     for folder, folders, files in os.walk(root):
-        for name in (".", *folders, *files):
+        for name in (*folders, *files):
             os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+    for name in _PLACES:
+        (root / name).chmod(0o700)
+    root.chmod(0o711)
 
 
 def _unseen(shown: Sequence[Path]) -> list[Path]:

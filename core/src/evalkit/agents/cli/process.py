@@ -79,11 +79,10 @@ class Follower:
             for name, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
                 os.set_blocking(pipe.fileno(), False)
                 selector.register(pipe, selectors.EVENT_READ, (name, Lines()))
-            while selector.get_map() and reached is None and not self._stopped.is_set():
+            # Closed streams are no end: a program may work on without them.
+            while reached is None and not self._stopped.is_set() and not has_ended(process.pid):
                 self._read(selector)
                 reached = self._reached()
-                if has_ended(process.pid):
-                    break
             self._running.end()
             patience = time.monotonic() + PATIENCE_S
             while selector.get_map() and time.monotonic() < patience and not self._flooded():
@@ -91,7 +90,7 @@ class Follower:
             for key in list(selector.get_map().values()):
                 self._finish(key.data)
         self._transcript.flush()
-        return reached
+        return reached or self._exceeded()
 
     def _read(self, selector: selectors.BaseSelector) -> None:
         for key, _ in selector.select(WAIT_S):
@@ -123,6 +122,14 @@ class Follower:
         for name, observed in self._observed():
             limit = self._budget.limits.get(name, float("inf"))
             if observed > limit or (observed == limit and name in ("tokens", "cost", "seconds")):
+                return LimitReached(name, limit, observed)
+        return None
+
+    def _exceeded(self) -> LimitReached | None:
+        """The first budget that is exceeded by what the program said last, as some do of their cost."""
+        for name, observed in self._meter.counters().items():
+            limit = self._budget.limits.get(name, float("inf"))
+            if observed > limit and not self._stopped.is_set():
                 return LimitReached(name, limit, observed)
         return None
 
