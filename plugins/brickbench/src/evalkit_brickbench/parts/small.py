@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -221,9 +221,24 @@ class SmallCatalogue:
 
     @cached_property
     def id(self) -> str:
-        """Name and hash of the labels, such as `small+1a2b3c4d`."""
+        """Name and hash of the labels."""
         labels = json.dumps([ALIASES, {stem: part.labels for stem, part in PARTS.items()}], sort_keys=True)
-        return f"small+{hashlib.sha256(labels.encode()).hexdigest()[:8]}"
+        return f"small sha256:{hashlib.sha256(labels.encode()).hexdigest()}"
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Names of parts for people by stem."""
+        return {stem: part.title for stem, part in PARTS.items()}
+
+    @property
+    def keywords(self) -> Mapping[str, Sequence[str]]:
+        """Words to search for by stem: none beyond the titles."""
+        return {}
+
+    @property
+    def foreign_ids(self) -> Mapping[str, str]:
+        """Stems by the names that other catalogues have for the same parts."""
+        return ALIASES
 
     def __len__(self) -> int:
         return len(PARTS)

@@ -23,6 +23,7 @@ from evalkit_brickbench.parts._wheel_files import (
     SEATING,
     TITLES,
     MissingDataError,
+    combined_id,
 )
 from evalkit_brickbench.parts.catalogue import Connectors, Resolved
 from evalkit_brickbench.scene import Floats, Ints
@@ -59,10 +60,8 @@ class WheelCatalogue:
 
     @property
     def id(self) -> str:
-        """Distribution, version and hashes, such as `bricknet-0.1.1+labels.e9e4ef30+aliases.1fb4db3b`."""
-        return (
-            f"{LABELS.distribution}-{LABELS.version}+labels.{LABELS.sha256[:8]}+aliases.{ALIASES.sha256[:8]}"
-        )
+        """Distribution, version and the hash of the labels and aliases."""
+        return combined_id((LABELS, ALIASES))
 
     def __len__(self) -> int:
         return len(self._rows)
