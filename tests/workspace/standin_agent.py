@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -174,6 +175,22 @@ def look() -> None:
         "root": sorted(os.listdir("/")),
     }
     print(json.dumps(seen), flush=True)
+
+
+def connect() -> None:
+    """Connect to an abstract socket of the host and to one of its own, and say what became of it."""
+    build()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"\0own-{os.getpid()}")
+        server.listen()
+        for name, address in (("host", sys.argv[2]), ("own", f"own-{os.getpid()}")):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(5)
+                try:
+                    client.connect(f"\0{address}")
+                    print(name, "REACHED", flush=True)
+                except OSError as error:
+                    print(name, type(error).__name__, flush=True)
 
 
 def hunt() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import uuid
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from evalkit.sandbox import Level, probe
+from evalkit.sandbox._landlock import abi
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -116,3 +118,32 @@ def test_it_gets_copies_of_its_credentials_only(shop: Any) -> None:
     shop.environment["HOME"] = str(home)
     shop.play(name)
     assert json.loads(shop.printed())["home"] == [".standin", ".standin/login.json", "prompt.md"]
+
+
+@pytest.mark.parametrize("level", ["full", "uid"])
+def test_abstract_sockets_of_the_host_are_out_of_reach(shop: Any, level: str) -> None:
+    """They belong to the network, which the program shares with the host."""
+    if abi() < 6:
+        pytest.skip(f"Landlock ABI 6 (Linux 6.12) is needed, this kernel has {abi() or 'none'}")
+    if level == "uid" and not probe().drops_uid:
+        pytest.skip("only root can give programs a user id of their own")
+    if level == "full" and probe().level < Level.FULL:
+        pytest.skip(f"no full sandbox here: {probe().reasons[0]}")
+    said = connect(shop, level)
+    assert said == ["host PermissionError", "own REACHED"]
+
+
+def test_without_isolation_abstract_sockets_are_reached(shop: Any) -> None:
+    """So the attempt would get through if nothing stopped it."""
+    assert connect(shop, "none") == ["host REACHED", "own REACHED"]
+
+
+def connect(shop: Any, isolation: str) -> list[str]:
+    """What the stand-in says of an abstract socket of the host, and of its own."""
+    with socket.socket(socket.AF_UNIX) as server:
+        name = f"evalkit-test-{uuid.uuid4().hex}"
+        server.bind(f"\0{name}")
+        server.listen()
+        shop.play(shop.template("connect", name), "-M", f"isolation={isolation}")
+    printed: str = shop.printed()
+    return printed.splitlines()

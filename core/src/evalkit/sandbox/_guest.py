@@ -19,6 +19,7 @@ from pathlib import Path
 from evalkit.errors import SandboxError
 from evalkit.sandbox import _bubblewrap
 from evalkit.sandbox._bubblewrap import Mount
+from evalkit.sandbox._landlock import own_abstract_sockets
 from evalkit.sandbox._launch import END_AGAIN_S, closing, end_user, kill
 from evalkit.sandbox._levels import Level
 from evalkit.sandbox._limits import SYSTEM_PATH, children
@@ -122,7 +123,7 @@ def _full(guest: Guest, uid: int | None) -> Iterator[RunningGuest]:
         payload = [*_limited(guest, own_user=uid is not None), *guest.argv]
         argv = _bubblewrap.guest_command(mounts, uid, program, guest.path, payload)
         variables = {"PATH": SYSTEM_PATH, **guest.variables}
-        process = _start(guest, argv, variables, "/", (program,))
+        process = _start(guest, own_abstract_sockets(argv), variables, "/", (program,))
 
         def end() -> None:
             while process.returncode is None:
@@ -140,7 +141,8 @@ def _full(guest: Guest, uid: int | None) -> Iterator[RunningGuest]:
 def _as_user(guest: Guest, uid: int) -> Iterator[RunningGuest]:
     end_user(uid)  # what an evalkit that was killed may have left
     argv = [*_bubblewrap.without_privileges(uid), *_limited(guest, own_user=True), *guest.argv]
-    process = _start(guest, argv, {"PATH": guest.path, **guest.variables}, str(guest.root / "work"))
+    variables = {"PATH": guest.path, **guest.variables}
+    process = _start(guest, own_abstract_sockets(argv), variables, str(guest.root / "work"))
 
     def end() -> None:
         if process.returncode is None:
