@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evalkit_brickbench.ldraw.library import Library
+from evalkit_brickbench.ldraw.library import HEADER_BYTES, Library, read_header
 from evalkit_brickbench.ldraw.lines import EDGE_COLOUR, LARGEST_NUMBER, MAIN_COLOUR, References
 from evalkit_brickbench.ldraw.names import normalise, stem
 from evalkit_brickbench.ldraw.notes import LDrawError, Note, NoteList, shorten
-from evalkit_brickbench.ldraw.reader import Block, Document, read_document
+from evalkit_brickbench.ldraw.reader import GEOMETRY_KINDS, PART_KINDS, Block, Document, read_document
 from evalkit_brickbench.scene import Floats, Ints, Scene
 
 PART_LIMIT = 100_000
@@ -91,7 +91,7 @@ class _Plan:
         self.library = library
         self.notes = NoteList()
         self.stems: dict[str, int] = {}
-        self.embedded: dict[str, str] = {}
+        self.embedded: dict[str, Block] = {}
         self.missing: Counter[str] = Counter()
         self._nodes: dict[int, _Node] = {}
         self._from_library: dict[str, Block | str] = {}
@@ -99,9 +99,9 @@ class _Plan:
     def visit(self) -> list[_Node]:
         """Nodes below the main model, children before parents, without recursion."""
         main = self.document.main
-        if main.header.kind in ("part", "shortcut") or main.is_geometry:
+        if main.header.kind in PART_KINDS or main.is_geometry:
             self.notes.add("part-file", "the file is a part by itself; it's placed once", main.name)
-            self.embedded[stem(main.name)] = main.text
+            self.embedded[stem(main.name)] = main
             node = _Node(_single(main), np.zeros(1, dtype=np.int32), {0: self._stem_id(main.name)})
             return [node]
         order: list[_Node] = []
@@ -178,7 +178,7 @@ class _Plan:
             self.notes.add("repeated-name", message, block.name, line)
             return self._stem_id(name)
         if found is not None and found.is_part:
-            self.embedded.setdefault(stem(name), found.text)
+            self.embedded.setdefault(stem(name), found)
             return self._stem_id(name)
         if found is not None:
             return None if found.is_geometry and self._note_geometry(name, block, line) else found
@@ -208,10 +208,12 @@ class _Plan:
         content = self.library.find(key) if self.library is not None else None
         if content is None:
             return "missing"
-        block = read_document(content, key).main
-        if block.is_geometry:
+        kind = read_header(content[:HEADER_BYTES], key).kind
+        if kind in GEOMETRY_KINDS:
             return "geometry"
-        return "part" if block.is_part else block
+        if kind in PART_KINDS or (key.endswith(".dat") and kind != "model"):
+            return "part"
+        return read_document(content, key).main
 
     def _note_geometry(self, name: str, block: Block, line: int) -> bool:
         message = (
@@ -229,14 +231,8 @@ class _Plan:
         if len(names) > 8:
             names = [*names[:4], "…", *names[-3:]]
         shown = " → ".join(names)
-        line = next(
-            int(r)
-            for b in chain[-1:]
-            for r, n in zip(b.references.lines, b.references.names, strict=True)
-            if self.document.find(n) is child
-        )
         return LDrawError(
-            f"{self.document.name}, line {line}: sub-models contain each other ({shown}); remove one"
+            f"{self.document.name}: sub-models contain each other ({shown}); remove one reference"
         )
 
     def _too_deep(self) -> LDrawError:
@@ -362,8 +358,21 @@ def _scene(document: Document, plan: _Plan, flat: _Flat) -> Scene:
         positions=flat.positions[usable],
         paths=tuple(paths[index] for index in flat.places[usable].tolist()),
         steps=flat.steps[usable],
-        embedded=dict(sorted(plan.embedded.items())),
+        embedded=_embedded(document, plan.embedded),
     )
+
+
+def _embedded(document: Document, parts: dict[str, Block]) -> dict[str, str]:
+    """Texts by stem of embedded parts and of the embedded files that those draw with."""
+    found = dict(parts)
+    pending = list(parts.values())
+    while pending:
+        for name in pending.pop().references.names:
+            block = document.find(name)
+            if block is not None and stem(name) not in found:
+                found[stem(name)] = block
+                pending.append(block)
+    return {key: block.text for key, block in sorted(found.items())}
 
 
 def _note_unknown(scene: Scene, plan: _Plan, document: Document, knows: Callable[[str], bool] | None) -> None:

@@ -22,6 +22,8 @@ FOLDERS = (
     "models",
 )
 """Where names are looked up, the first hit counts; `s/`, `48/` and `8/` are part of the names."""
+HEADER_BYTES = 8192
+"""Headers of official files end well before this."""
 FILE_LIMIT_BYTES = 16 * 1024 * 1024
 _MOVED = re.compile(r"~\s*moved to\s+(\S.*)", re.IGNORECASE)
 _LONGEST_MOVE = 32
@@ -165,7 +167,7 @@ def part_type(library: Library, name: str) -> str | None:
     """What the header of a library file says it is: "part", "subpart", "primitive", "shortcut", "model", ""
     if it says nothing; None if there's no such file."""
     content = library.find(name)
-    return None if content is None else read_header(content, name).kind
+    return None if content is None else read_header(content[:HEADER_BYTES], name).kind
 
 
 def resolve_moved(library: Library, name: str) -> str:
@@ -174,7 +176,9 @@ def resolve_moved(library: Library, name: str) -> str:
     seen = {current}
     for _ in range(_LONGEST_MOVE):
         content = library.find(f"{current}.dat")
-        found = _MOVED.match(read_header(content, current).title) if content is not None else None
+        found = (
+            _MOVED.match(read_header(content[:HEADER_BYTES], current).title) if content is not None else None
+        )
         if found is None or stem(found[1]) in seen:
             return current
         current = stem(found[1])

@@ -21,8 +21,8 @@ _NOFILE = re.compile(r"\s*0\s+NOFILE\s*$", re.IGNORECASE)
 _DATA = re.compile(r"\s*0\s+!DATA\s+(\S.*)", re.IGNORECASE)
 _DATA_LINE = re.compile(r"\s*0\s+!:\s*(.*)")
 _CONTENT = re.compile(r"\s*[0-5](?:\s|$)")
-_PART_KINDS = frozenset({"part", "shortcut"})
-_GEOMETRY_KINDS = frozenset({"subpart", "primitive"})
+PART_KINDS = frozenset({"part", "shortcut"})
+GEOMETRY_KINDS = frozenset({"subpart", "primitive"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +40,12 @@ class Block:
         """Whether a reference to this block places a part: by its header, or by `.dat` if that doesn't say
         that it's a model."""
         kind = self.header.kind
-        return kind in _PART_KINDS or (self.key.endswith(".dat") and kind != "model")
+        return kind in PART_KINDS or (self.key.endswith(".dat") and kind != "model")
 
     @property
     def is_geometry(self) -> bool:
         """Whether the header calls this a piece of a part: a sub-part or a primitive."""
-        return self.header.kind in _GEOMETRY_KINDS
+        return self.header.kind in GEOMETRY_KINDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
