@@ -237,3 +237,39 @@ def test_a_suite_that_cannot_be_played_ends_the_run(shop: Any) -> None:
     done = shop.play(name, code=4)
     assert "ValueError: no boxes" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def ask_version(shop: Any, word: str) -> str:
+    """An agent's name whose program is asked for its version by this word."""
+    name: str = shop.template("behave")
+    path = shop.folder / "agent.toml"
+    path.write_text(path.read_text().replace("prompt =", f'version = ["{word}"]\nprompt ='))
+    return name
+
+
+def test_the_version_is_asked_for_in_isolation_and_without_secrets(shop: Any, isolation: str) -> None:
+    shop.play(ask_version(shop, "version"), "-M", f"isolation={isolation}")
+    version = shop.manifest()["agents"][0]["program"]["version"]
+    assert version == shop.events("agent_process")[0]["version"]
+    name, number, uid, key, folder = version.replace("no key", "no-key").split()
+    assert (name, number, key) == ("standin", "1.2", "no-key")
+    assert (folder == "/workspace") == (isolation == "full")
+    assert (int(uid) == os.getuid()) == (isolation == "none")
+
+
+def test_a_version_that_does_not_come_is_unknown(shop: Any) -> None:
+    (shop.folder / "site" / "evalkit_blocks" / "__init__.py").write_text(
+        "import evalkit.agents.cli.program as program\nprogram.VERSION_TIMEOUT_S = 1\n"
+    )
+    shop.play(ask_version(shop, "sleepy_version"))
+    assert shop.manifest()["agents"][0]["program"]["version"] == "unknown"
+
+
+def test_a_program_that_cannot_be_started_is_found_first(shop: Any, isolation: str) -> None:
+    broken = shop.program.with_name("broken")
+    broken.write_bytes(b"\x7fELF, but no program")
+    broken.chmod(0o755)
+    done = shop.play(shop.template("behave", program=str(broken)), "-M", f"isolation={isolation}", code=2)
+    assert str(broken) in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (shop.folder / "runs").exists()

@@ -81,14 +81,15 @@ def play_workspace(
     sink: Sink,
 ) -> End:
     """Play one episode in a temporary folder and leave its record in `sink`."""
-    with _folder() as root:
+    with temporary_folder() as root:
         desk = _Desk(environment, root)
         rules = replace(rules, limits={**agent.limits, **rules.limits})
         return play(key, task, seed, desk, _Worker(agent, desk, sink), rules, sink)
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
+    """A folder for untrusted code to work in, removed afterwards; if that fails, a warning says so."""
     shared = hasattr(os, "geteuid") and os.geteuid() == 0
     root = Path(tempfile.mkdtemp(prefix="evalkit-workspace-", dir=_OPEN_FOLDER if shared else None))
     try:

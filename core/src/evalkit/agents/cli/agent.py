@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.agents.cli.process import Budget, Follower, LimitReached, ProgramFailed
-from evalkit.agents.cli.program import extra, find_program, plugin_folders, version_of
+from evalkit.agents.cli.program import FIXED, extra, find_program, plugin_folders, version_of
 from evalkit.agents.cli.redaction import Redactor, says_secret, secrets_of_file, secrets_of_variables
 from evalkit.agents.cli.stream import Meter
 from evalkit.agents.cli.template import load_template
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 #: How well a program can be shut in, the strongest first.
 ISOLATIONS = {"full": Level.FULL, "uid": Level.UID, "none": Level.NONE}
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-FIXED = {
-    "USER": "agent",
-    "LOGNAME": "agent",
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    "TERM": "dumb",
-    "SHELL": "/bin/sh",
-}
 
 
 class CliAgent:
@@ -216,7 +208,11 @@ class CliAgent:
     # What goes into the record
 
     def _version(self) -> str:
-        return version_of(self._program.executable, tuple(self._template.version))
+        template = self._template
+        environment = tuple((n, v) for n, v in template.environment.items() if not says_secret(n))
+        return version_of(
+            self._level, self._program, tuple(template.version), tuple(self._extra), environment
+        )
 
     def _record_start(
         self, record: Sink, root: Path, variables: Mapping[str, str], redactor: Redactor

@@ -11,11 +11,29 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from evalkit.errors import UsageError
+from evalkit.errors import SandboxError, UsageError
+from evalkit.sandbox import Level
+from evalkit.sandbox._guest import Guest, guest_place, launched_guest
 from evalkit.sandbox._interpreter import find_interpreter, refuse_wide
+from evalkit.workspace import temporary_folder
 
-VERSION_TIMEOUT_S = 60
+FIXED = {
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "TERM": "dumb",
+    "SHELL": "/bin/sh",
+}
+"""Variables that every program gets."""
+VERSION_TIMEOUT_S = 20
+UNKNOWN = "unknown"
+_VERSION_BYTES = 4096
+_VERSION_FILE_BYTES = 64 << 20
+_NOT_STARTED = (126, 127)
+"""What shells and prlimit end with if there is no such program, or the system can't run it."""
 _SHEBANG_BYTES = 512
 
 
@@ -74,22 +92,53 @@ def plugin_folders() -> list[Path]:
 
 
 @functools.cache
-def version_of(executable: Path, arguments: tuple[str, ...]) -> str:
-    """The first line that the program prints when asked for its version; `unknown` if it prints none."""
-    try:
-        done = subprocess.run(
-            [str(executable), *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=VERSION_TIMEOUT_S,
-            check=False,
+def version_of(
+    level: Level,
+    program: Program,
+    arguments: tuple[str, ...],
+    shown: tuple[Path, ...],
+    environment: tuple[tuple[str, str], ...],
+) -> str:
+    """The first line that the program prints when asked for its version; `unknown` if it prints none.
+
+    It is as shut in as when it works, and gets nothing that is secret. UsageError if it can't be started.
+    """
+    with temporary_folder() as root:
+        places = {name: guest_place(level, root, name) for name in ("home", "tmp")}
+        guest = Guest(
+            argv=[str(program.executable), *arguments],
+            root=root,
+            variables={**FIXED, "HOME": places["home"], "TMPDIR": places["tmp"], **dict(environment)},
+            shown=(*program.shown, *shown),
+            hidden=plugin_folders(),
+            search=program.search,
+            file_bytes=_VERSION_FILE_BYTES,
         )
+        try:
+            with launched_guest(level, guest) as running:
+                return _answer(running.process, program)
+        except SandboxError as error:
+            raise UsageError(str(error)) from error
+
+
+def _answer(process: subprocess.Popen[bytes], program: Program) -> str:
+    """The first line of what a program printed; if it prints more than pipes hold, it doesn't end in time."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        code = process.wait(VERSION_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        return "unknown"
-    except OSError as error:
-        raise UsageError(f"{executable} can't be started: {error.strerror}") from error
-    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-    return lines[0][:200] if lines and done.returncode == 0 else "unknown"
+        return UNKNOWN
+    printed, complaint = map(_first_line, (process.stdout, process.stderr))
+    if code in _NOT_STARTED:
+        raise UsageError(f"{program.executable} can't be started: {complaint or f'exit code {code}'}")
+    return printed if printed and not code else UNKNOWN
+
+
+def _first_line(pipe: IO[bytes]) -> str:
+    os.set_blocking(pipe.fileno(), False)  # a daemon may hold it open
+    text = (pipe.read(_VERSION_BYTES) or b"").decode("utf-8", "replace")
+    return next(iter(text.strip().splitlines()), "")[:200]
 
 
 def _package(executable: Path) -> list[Path]:
