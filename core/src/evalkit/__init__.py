@@ -1,8 +1,8 @@
 """evalkit evaluates agents that build physical things, and judges the thing by whether it works.
 
 The names below are the public API for plugins; each is imported when it is first used. The subpackages
-`evalkit.data`, `evalkit.hookspecs`, `evalkit.models`, `evalkit.report`, `evalkit.sandbox`, `evalkit.stats`
-and `evalkit.testing` are public as well.
+`evalkit.data`, `evalkit.hookspecs`, `evalkit.models`, `evalkit.render3d`, `evalkit.report`,
+`evalkit.sandbox`, `evalkit.stats` and `evalkit.testing` are public as well.
 """
 
 from __future__ import annotations
