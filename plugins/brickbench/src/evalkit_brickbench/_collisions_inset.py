@@ -12,6 +12,10 @@ FLAT = 0.01
 """Directions that the planes around a vertex fix by less than this share of the strongest are left alone."""
 MITRE = 3.0
 """A vertex moves at most this many times the inset: sharp edges would be cut off otherwise."""
+SLIVER_LDU = 0.05
+"""Triangles lower than this have the less say the lower they are."""
+OUTWARDS = 0.05
+"""Share of the inset by which a plane may move outwards before its vertex is moved in a simpler way."""
 ROUNDS = 8
 
 
@@ -66,25 +70,43 @@ def _normals(vertices: Floats, triangles: Ints) -> Floats:
 
 
 def _moves(vertices: Floats, triangles: Ints) -> Floats:
-    """The move [n, 3] of each vertex for an inset of one."""
+    """The move [n, 3] of each vertex for an inset of one: the best of three that takes none of the planes
+    around it outwards, by all of its planes, along the direction most of them face, or none at all."""
     normals = _normals(vertices, triangles)
     lengths = np.sqrt(np.einsum("ij,ij->i", normals, normals))
     normals /= np.maximum(lengths, 1e-30)[:, None]
-    weights = _angles(vertices[triangles]).ravel()
-    corners = triangles.ravel()
-    outer = np.repeat(normals[:, :, None] * normals[:, None, :], 3, axis=0).reshape(-1, 9) * weights[:, None]
-    pulls = np.repeat(normals, 3, axis=0) * weights[:, None]
-    count = len(vertices)
-    matrices = np.stack([np.bincount(corners, column, count) for column in outer.T], axis=1).reshape(-1, 3, 3)
-    sums = np.stack([np.bincount(corners, column, count) for column in pulls.T], axis=1)
-    values, axes = np.linalg.eigh(matrices)
-    strong = values > FLAT * np.maximum(values[:, -1:], 1e-30)
+    corners = vertices[triangles]
+    longest = np.sqrt(((np.roll(corners, -1, axis=1) - corners) ** 2).sum(axis=2).max(axis=1))
+    # The normal of a sliver as thin as the grid of the vertices is noise.
+    trust = np.minimum(1.0, lengths / np.maximum(longest, 1e-30) / SLIVER_LDU)
+    values, axes, sums = _planes(triangles, normals, _angles(corners) * trust[:, None], len(vertices))
     along = np.einsum("nij,ni->nj", axes, sums)
+    strong = values > FLAT * np.maximum(values[:, -1:], 1e-30)
     along = np.where(strong, along / np.where(strong, values, 1.0), 0.0)
     moves: Floats = -np.einsum("nij,nj->ni", axes, along)
     reach = np.sqrt(np.einsum("ij,ij->i", moves, moves))
     moves *= np.minimum(1.0, MITRE / np.maximum(reach, 1e-30))[:, None]
+    simple = -axes[:, :, -1] * along[:, -1:]
+    sure = trust == 1.0
+    for instead in (simple, np.zeros_like(moves)):
+        outwards = np.einsum("mi,mki->mk", normals, moves[triangles]) > OUTWARDS
+        wrong = np.unique(triangles[outwards & sure[:, None]])
+        moves[wrong] = instead[wrong]
     return moves
+
+
+def _planes(triangles: Ints, normals: Floats, weights: Floats, count: int) -> tuple[Floats, Floats, Floats]:
+    """The planes around each of n vertices, by weights [m, 3] of the corners: eigenvalues [n, 3] (ascending)
+    and eigenvectors [n, 3, 3] (columns) of the sum of w·n·nᵀ, and the sum [n, 3] of w·n."""
+    corners, flat = triangles.ravel(), weights.ravel()
+    outer = np.repeat(normals[:, :, None] * normals[:, None, :], 3, axis=0).reshape(-1, 9) * flat[:, None]
+    pulls = np.repeat(normals, 3, axis=0) * flat[:, None]
+    matrices = np.stack([np.bincount(corners, column, count) for column in outer.T], axis=1)
+    sums: Floats = np.stack(
+        [np.bincount(corners, column, count) for column in pulls.T], axis=1, dtype=np.float64
+    )
+    values, axes = np.linalg.eigh(matrices.reshape(-1, 3, 3))
+    return values, axes, sums
 
 
 def _angles(corners: Floats) -> Floats:

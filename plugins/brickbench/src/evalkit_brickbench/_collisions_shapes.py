@@ -14,9 +14,10 @@ from evalkit_brickbench.scene import Floats, Ints, Mesh
 
 MATCH_LDU = 0.1
 """Two shapes coincide if each vertex of one has one of the other this near."""
-PROBES = 12
+PROBES = 8
 """Points inside a shape that are looked up in the other one, besides one for each of its shells."""
 MAX_SHELLS = 64
+SAME_INSET_LDU = 1e-6
 INSIDE = 0.75
 """Winding number from which a point is inside. Closed meshes have 0 and 1; hollows of meshes with holes in
 them come out at up to 0.6."""
@@ -31,12 +32,14 @@ _TURN = np.linalg.qr(
 class Shape:
     """A closed or open triangle mesh in LDU; `digest` (16 bytes) names its content.
 
-    `low`, `high` [3]: its box. What costs time is made when first asked for.
+    `given`: the mesh before its surfaces were moved inwards, itself if they weren't. `low`, `high` [3]: its
+    box. What costs time is made when first asked for.
     """
 
     vertices: Floats
     triangles: Ints
     digest: bytes
+    given: Shape = field(init=False)
     low: Floats = field(init=False)
     high: Floats = field(init=False)
     _bvh: Any = None
@@ -45,6 +48,7 @@ class Shape:
     _tree: Any = None
 
     def __post_init__(self) -> None:
+        self.given = self
         self.low, self.high = self.vertices.min(axis=0), self.vertices.max(axis=0)
 
     def bvh(self) -> Any:
@@ -90,7 +94,7 @@ class Shape:
 
     def _rays_(self) -> _Rays:
         if self._rays is None:
-            self._rays = _Rays(self.vertices[self.triangles])
+            self._rays = _Rays(self.vertices, self.triangles)
         return self._rays
 
 
@@ -105,10 +109,13 @@ def make_shape(mesh: Mesh, stretch: Floats, inset_ldu: float) -> Shape:
         vertices = vertices @ stretch.T
         if np.linalg.det(stretch) < 0:
             triangles = np.ascontiguousarray(triangles[:, ::-1])
+    given = Shape(np.ascontiguousarray(vertices), np.ascontiguousarray(triangles), digest)
     further = inset_ldu - mesh.inset_ldu
-    if further > 1e-9:
-        vertices, triangles = inset(vertices, triangles, further)
-    return Shape(np.ascontiguousarray(vertices), np.ascontiguousarray(triangles), digest)
+    if further <= SAME_INSET_LDU:
+        return given
+    shape = Shape(*inset(given.vertices, given.triangles, further), digest)
+    shape.given = given
+    return shape
 
 
 def shape_digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
@@ -126,11 +133,12 @@ def _digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
 
 
 class _Rays:
-    """Crossings of rays with triangles [m, 3, 3]."""
+    """Crossings of lines with the triangles of a mesh; `closed` if each edge runs once either way."""
 
-    def __init__(self, triangles: Floats) -> None:
-        self.triangles = triangles
-        turned = triangles @ _TURN
+    def __init__(self, vertices: Floats, triangles: Ints) -> None:
+        self.triangles = vertices[triangles]
+        self.closed = _is_closed(triangles)
+        turned = self.triangles @ _TURN
         self._turned = turned
         flat = turned[:, :, 1:]
         self._low_y, self._low_z = np.ascontiguousarray(flat.min(axis=1).T)
@@ -144,7 +152,7 @@ class _Rays:
             (self._low_y <= y) & (self._high_y >= y) & (self._low_z <= z) & (self._high_z >= z)
         )
         corners = self._turned[near]
-        following = np.roll(corners, -1, axis=1)
+        following = corners[:, [1, 2, 0]]
         # Twice the areas of the point with each edge: all of one sign if the line meets the triangle.
         areas = (corners[:, :, 1] - y) * (following[:, :, 2] - z) - (corners[:, :, 2] - z) * (
             following[:, :, 1] - y
@@ -152,17 +160,27 @@ class _Rays:
         total = areas.sum(axis=1)
         hit = ((areas > 0).all(axis=1) | (areas < 0).all(axis=1)) & (total != 0)
         # areas[k] belongs to the edge k → k+1, opposite to the corner k+2.
-        opposite = np.roll(corners[hit, :, 0], -2, axis=1)
+        opposite = corners[hit][:, [2, 0, 1], 0]
         distances = (areas[hit] * opposite).sum(axis=1) / total[hit] - x
         return distances, np.sign(total[hit]).astype(np.int32)
 
     def inside(self, point: Floats) -> bool:
         """Whether a point lies inside. A line that leaves the surface on neither side settles most cases;
-        the solid angle decides the others, for lines slip through the holes of open meshes."""
+        lines slip through the holes of open meshes, so there the solid angle decides the others."""
         distances, sides = self.crossings(point)
-        if sides[distances > 0].sum() <= 0 and sides[distances < 0].sum() >= 0:
+        ahead, behind = sides[distances > 0].sum(), -sides[distances < 0].sum()
+        if max(ahead, behind) <= 0:
             return False
+        if self.closed and ahead == behind:
+            return True
         return winding_number(self.triangles, point) > INSIDE
+
+
+def _is_closed(triangles: Ints) -> bool:
+    starts = triangles.ravel().astype(np.int64)
+    ends = triangles[:, [1, 2, 0]].ravel().astype(np.int64)
+    size = int(triangles.max(initial=0)) + 1
+    return np.array_equal(np.sort(starts * size + ends), np.sort(ends * size + starts))
 
 
 def winding_number(triangles: Floats, point: Floats) -> float:

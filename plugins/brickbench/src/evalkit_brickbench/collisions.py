@@ -35,19 +35,17 @@ _shapes: OrderedDict[bytes, Shape] = OrderedDict()
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A rule by name: parts collide if their true surfaces overlap by more than `depth_ldu`."""
+    """A rule by name: parts collide if their true surfaces overlap by more than `depth_ldu`; each of the two
+    meshes is inset by `inset_ldu` for that."""
 
     name: str
     depth_ldu: float
-
-    @property
-    def inset_ldu(self) -> float:
-        """How far each of the two surfaces is moved inwards."""
-        return self.depth_ldu / 2
+    inset_ldu: float
 
 
-BRICKBENCH = Profile("brickbench", 1.0)
-BRICKNET_0_1_0 = Profile("bricknet-0.1.0", 0.5)
+BRICKBENCH = Profile("brickbench", depth_ldu=1.0, inset_ldu=0.505)
+"""Half of the depth and 0.005 LDU, the step to which meshes are rounded: an overlap of 1.0 is still clear."""
+BRICKNET_0_1_0 = Profile("bricknet-0.1.0", depth_ldu=0.5, inset_ldu=0.25)
 PROFILES = {profile.name: profile for profile in (BRICKBENCH, BRICKNET_0_1_0)}
 
 
@@ -246,7 +244,11 @@ class _Narrow:
         """The verdict on two shapes, the other at p ↦ rotation·p + translation."""
         if one.coincides(other, rotation, translation):
             return 1 + KINDS.index("duplicate")
-        if self._cross(one, other, rotation, translation):
+        # Moved vertices may stick out where a mesh is badly formed: what wasn't there before doesn't count.
+        if self._cross(one, other, rotation, translation) and (
+            (one is one.given and other is other.given)
+            or self._cross(one.given, other.given, rotation, translation)
+        ):
             return 1 + KINDS.index("surface")
         if one.contains(other.probes() @ rotation.T + translation) or other.contains(
             (one.probes() - translation) @ rotation
