@@ -238,8 +238,10 @@ def all_scenes() -> dict[str, tuple[Builder, bool]]:
         "beside a tower, diagonally": (
             Builder().box(0, 0, 0, 0, 40, 24, 40).box(1, 40, 24, 0, 40, 24, 40), False),
         "slim post": (Builder().box(0, 0, 0, 0, 4, 200, 4), True),
-        "leaning post": (Builder().box(0, 0, 0.5 * 8 * np.sin(np.radians(20)), 0, 8, 100, 8, tilt(20)), False),
-        "barely leaning post": (Builder().box(0, 0, 10 * np.sin(np.radians(1)), 0, 20, 60, 20, tilt(1)), True),
+        "leaning post": (
+            Builder().box(0, 0, 0.5 * 8 * np.sin(np.radians(20)), 0, 8, 100, 8, tilt(20)), False),
+        "barely leaning post": (
+            Builder().box(0, 0, 10 * np.sin(np.radians(1)), 0, 20, 60, 20, tilt(1)), True),
         "lone overhang inside": (lone_overhang(-1.5), True),
         "lone overhang outside": (lone_overhang(1.5), False),
         "overhang inside": (overhang(-2), True),
@@ -248,14 +250,18 @@ def all_scenes() -> dict[str, tuple[Builder, bool]]:
         "overhang outside": (overhang(2), False),
         "overhang with counterweight": (overhang(4).box(2, -10, 32, 0, 20, 24, 40), True),
         "arch": (arch(80), True),
-        "arch with a foot missing": (Builder().box(0, -40, 0, 0, 20, 72, 20).box(1, 0, 72, 0, 100, 24, 20), False),
+        "arch with a foot missing": (
+            Builder().box(0, -40, 0, 0, 20, 72, 20).box(1, 0, 72, 0, 100, 24, 20), False),
         "caught in a cup": (Builder().cup(0, 0, 0, 0, 24, 40).box(1, 0, 4, 0, 23, 30, 23), True),
         "tall in a tight cup": (Builder().cup(0, 0, 0, 0, 24, 60).box(1, 0, 4, 0, 23.5, 150, 23.5), True),
         "above the floor of a cup": (Builder().cup(0, 0, 0, 0, 24, 40).box(1, 0, 8, 0, 23, 30, 23), False),
-        "ring around a pole": (Builder().box(0, 0, 0, 0, 80, 8, 80).box(0, 0, 8, 0, 10, 80, 10).ring(1, 0, 8, 0, 11, 12), True),
+        "ring around a pole": (
+            Builder().box(0, 0, 0, 0, 80, 8, 80).box(0, 0, 8, 0, 10, 80, 10).ring(1, 0, 8, 0, 11, 12), True),
         "ring around a pole in the air": (
-            Builder().box(0, 0, 0, 0, 80, 8, 80).box(0, 0, 8, 0, 10, 80, 10).ring(1, 0, 40, 0, 11, 12), False),
-        "ring on the ground around a pole": (Builder().box(0, 0, 0, 0, 10, 80, 10).ring(1, 0, 0, 0, 11, 12), True),
+            Builder().box(0, 0, 0, 0, 80, 8, 80).box(0, 0, 8, 0, 10, 80, 10)
+            .ring(1, 0, 40, 0, 11, 12), False),
+        "ring on the ground around a pole": (
+            Builder().box(0, 0, 0, 0, 10, 80, 10).ring(1, 0, 0, 0, 11, 12), True),
         "ring held by a collar": (
             Builder().box(0, 0, 0, 0, 40, 8, 40).box(0, 0, 8, 0, 10, 80, 10).box(0, 0, 30, 0, 16, 8, 16)
             .ring(1, 0, 38, 0, 11, 12), True),
@@ -279,12 +285,15 @@ def all_scenes() -> dict[str, tuple[Builder, bool]]:
         "turned brick on a turned brick": (
             Builder().box(0, 0, 0, 0, 40, 24, 40, quarter).box(1, 0, 24, 0, 40, 24, 40, spin(75)), True),
         "brick on a slight ramp": (
-            Builder().wedge(0, 0, 0, 0, 120, 12, 60).box(1, 0, 6, 0, 20, 10, 20, tilt(-np.degrees(np.arctan(0.1)))), True),
+            Builder().wedge(0, 0, 0, 0, 120, 12, 60)
+            .box(1, 0, 6, 0, 20, 10, 20, tilt(-np.degrees(np.arctan(0.1)))), True),
         "hook on a rail": (
             Builder().box(0, 0, 0, 0, 80, 8, 80).box(0, -30, 8, 0, 8, 80, 60).box(0, 0, 80, 0, 60, 8, 8)
             .box(1, 10, 88, 0, 8, 4, 16).box(1, 10, 60, 6, 8, 28, 4).box(1, 10, 60, -6, 8, 28, 4), True),
         "bridge on the brink": (
-            Builder().box(0, -50, 0, 0, 20, 24, 20).box(1, 50, 0, 0, 20, 24, 20).box(2, 0, 24, 0, 81, 8, 20), True),
+            Builder().box(0, -50, 0, 0, 20, 24, 20).box(1, 50, 0, 0, 20, 24, 20)
+            .box(2, 0, 24, 0, 81, 8, 20), True),
         "bridge too short": (
-            Builder().box(0, -50, 0, 0, 20, 24, 20).box(1, 50, 0, 0, 20, 24, 20).box(2, 1, 24, 0, 79, 8, 20), False),
+            Builder().box(0, -50, 0, 0, 20, 24, 20).box(1, 50, 0, 0, 20, 24, 20)
+            .box(2, 1, 24, 0, 79, 8, 20), False),
     }  # fmt: skip

@@ -32,7 +32,7 @@ def polygon(points: Floats) -> Floats:
 
 
 def margin(corners: Floats, point: Floats) -> float:
-    """How far inside a convex polygon [h, 2] (from `polygon`) a point lies, LDU; outside, minus its distance."""
+    """How far inside a convex polygon [h, 2] a point lies, LDU; outside: minus its distance."""
     start, end = corners, np.roll(corners, -1, axis=0)
     along = end - start
     length = np.maximum((along**2).sum(axis=1), 1e-12)
@@ -45,7 +45,7 @@ def margin(corners: Floats, point: Floats) -> float:
 
 
 def centre_margin(body: Body, support: Floats) -> float | None:
-    """`margin` of a body's centre of mass over its support points [n, 3], seen from above; None without any."""
+    """`margin` of a body's centre of mass over its support points [n, 3], from above; None without any."""
     if not len(support):
         return None
     return margin(polygon(support[:, [0, 2]]), body.centre[[0, 2]])

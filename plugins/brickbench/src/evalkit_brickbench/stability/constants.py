@@ -8,7 +8,7 @@ GRAVITY_LDU_PER_S2 = 24_525.0
 LIMIT_LDU = 3.0
 """A component that moves further than this has failed."""
 DROP_FAILS_LDU = 3.02
-"""A free fall beyond this fails without simulation; the difference to `LIMIT_LDU` is left to the simulation."""
+"""A free fall beyond this fails without simulation; what is nearer to `LIMIT_LDU` is simulated."""
 DROP_FLAG_LDU = 0.05
 """Falls this close to the limit are flagged: geometry isn't exact enough to be sure."""
 

@@ -96,7 +96,7 @@ def contacts_between(
                     pair.gaps,
                     pair.falls,
                     np.tile([i, j], (k, 1)),
-                )  # fmt: skip
+                )
             )
     contacts = join(found)
     groups = np.column_stack([contacts.a, contacts.b, np.isfinite(contacts.falls)])
@@ -125,7 +125,7 @@ def ground_contacts(bodies: list[Body], ground_ldu: float) -> Contacts:
                 height[keep],
                 height[keep],
                 parts,
-            )  # fmt: skip
+            )
         )
     return join(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -136,7 +137,10 @@ class MuJoCoWorld:
         """See `World`."""
 
 
-ENGINES = {"pybullet": PyBulletWorld, "mujoco": MuJoCoWorld}
+ENGINES: dict[str, Callable[[list[EngineBody], float], World]] = {
+    "pybullet": PyBulletWorld,
+    "mujoco": MuJoCoWorld,
+}
 
 
 def _wavefront(pieces: list[Floats]) -> str:

@@ -39,7 +39,7 @@ class Facing:
 
 
 def facing(a: Solid, b: Solid, rotation: Floats, position: Floats, down: Floats) -> Facing:
-    """Contacts of A, posed at (rotation, position) in B's frame, with B; `down` [3] is a unit vector there."""
+    """Contacts of A, posed at (rotation, position) in B's frame, with B; `down` [3] is a unit vector."""
     tri_a = a.recessed @ rotation.T + position
     normal_a = a.normals @ rotation.T
     close_a = _within(tri_a, b.triangles)
@@ -49,9 +49,8 @@ def facing(a: Solid, b: Solid, rotation: Floats, position: Floats, down: Floats)
     first = (tri_a[close_a], normal_a[close_a], a.sharp[close_a])
     second = (b.triangles[close_b], b.normals[close_b], b.sharp[close_b])
     found = [_along(first, second, direction, vertical=True) for direction in (down, -down)]
-    for axis in np.concatenate([np.eye(3), -np.eye(3)]):
-        if abs(axis @ down) < 0.99:
-            found.append(_along(first, second, axis, vertical=False))
+    axes = [axis for axis in np.concatenate([np.eye(3), -np.eye(3)]) if abs(axis @ down) < 0.99]
+    found += [_along(first, second, axis, vertical=False) for axis in axes]
     points, normals, gaps, falls = (np.concatenate(rows) for rows in zip(*found, strict=True))
     keep = reduce_points(points, normals, gaps)
     return Facing(points[keep], normals[keep], gaps[keep], falls[keep], near=True)
@@ -112,7 +111,7 @@ def _basis(direction: Floats) -> Floats:
 def _overlapping(a: Floats, b: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of triangles whose boxes overlap across the direction and are within reach along it."""
     low_a, high_a, low_b, high_b = a.min(axis=1), a.max(axis=1), b.min(axis=1), b.max(axis=1)
-    pairs = np.ones((len(a), len(b)), dtype=bool)
+    pairs: NDArray[np.bool_] = np.ones((len(a), len(b)), dtype=bool)
     for k in range(2):
         pairs &= (low_a[:, None, k] <= high_b[None, :, k]) & (low_b[None, :, k] <= high_a[:, None, k])
     pairs &= low_b[None, :, 2] - high_a[:, None, 2] <= REACH_LDU + RECESS_LDU
@@ -129,7 +128,7 @@ def _clip(
     normal_b: Floats,
     sharp_b: NDArray[np.bool_],
 ) -> tuple[Floats, Floats, Floats]:
-    """Corners of the overlap of k pairs of triangles seen along the third axis: points on B, normals, gaps."""
+    """Corners of the overlaps of k pairs of triangles along the third axis: points on B, normals, gaps."""
     found = []
     for corner in range(3):
         inside = _inside(a[:, corner, :2], b)
@@ -172,8 +171,7 @@ def _inside(points: Floats, triangles: Floats) -> NDArray[np.bool_]:
             for k in range(3)
         ]
     )
-    inside: NDArray[np.bool_] = (signs >= 0).all(axis=0) | (signs <= 0).all(axis=0)
-    return inside
+    return np.asarray((signs >= 0).all(axis=0) | (signs <= 0).all(axis=0))
 
 
 def _crossings(

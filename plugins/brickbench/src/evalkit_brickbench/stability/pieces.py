@@ -24,6 +24,7 @@ from evalkit_brickbench.stability.solids import WELD_LDU, Solid
 COPLANAR = 0.99999
 THINNEST_LDU = 0.2
 """Polygons narrower than this are left out: nothing rests on a sliver alone."""
+THINNEST_PIECE_LDU = 0.02
 FOOT_LDU = 1.0
 
 
@@ -45,7 +46,7 @@ class EngineBody:
 class Pieces:
     """Makes engine bodies; the convex polygons of each solid are found once."""
 
-    _polygons: dict[int, tuple[Solid, list[Floats]]] = field(default_factory=dict)
+    _plates: dict[tuple[str, tuple[float, ...]], list[Floats]] = field(default_factory=dict)
 
     def lone(self, body: Body) -> EngineBody:
         """A body that meets nothing but the ground."""
@@ -72,18 +73,19 @@ class Pieces:
                 solid = solids[part]
                 if solid is None or not close.any():
                     continue
-                for corners, normal in self._faces(solid):
-                    placed = corners @ rotations[part].T + positions[part]
+                for plate in self._of(solid):
+                    placed = plate @ rotations[part].T + positions[part]
                     touches = (placed.min(axis=0) <= high[close]) & (placed.max(axis=0) >= low[close])
                     if touches.all(axis=1).any():
-                        pieces.append(_plate(placed, rotations[part] @ normal))
+                        pieces.append(placed)
             made.append(_engine_body(body, pieces))
         return made
 
-    def _faces(self, solid: Solid) -> list[tuple[Floats, Floats]]:
-        if id(solid) not in self._polygons:
-            self._polygons[id(solid)] = (solid, convex_polygons(solid.triangles, solid.normals))
-        return [(loop, _normal(loop)) for loop in self._polygons[id(solid)][1]]
+    def _of(self, solid: Solid) -> list[Floats]:
+        if solid.key not in self._plates:
+            loops = convex_polygons(solid.triangles, solid.normals)
+            self._plates[solid.key] = [_plate(loop, solid.planes) for loop in loops]
+        return self._plates[solid.key]
 
 
 def _engine_body(body: Body, pieces: list[Floats]) -> EngineBody:
@@ -115,14 +117,20 @@ def _feet(body: Body, ground_ldu: float) -> list[Floats]:
     return feet
 
 
-def _plate(corners: Floats, normal: Floats) -> Floats:
-    """A polygon [k, 3], a little smaller, made `PIECE_DEPTH_LDU` thick to the inside."""
+def _plate(corners: Floats, planes: Floats) -> Floats:
+    """A polygon [k, 3], a little smaller, made `PIECE_DEPTH_LDU` thick to the inside, less where the hull of
+    the part (`planes` [f, 4]) is thinner: else it would stick out of the other side of a sharp edge."""
     middle = corners.mean(axis=0)
     away = corners - middle
     distance = np.linalg.norm(away, axis=1, keepdims=True)
     shrunk = corners - away / np.maximum(distance, 1e-9) * np.minimum(2**0.5 * PIECE_SHRINK_LDU, distance / 2)
+    normal = _normal(corners)
     outer = shrunk - PIECE_SHRINK_LDU * normal
-    return np.concatenate([outer, outer - PIECE_DEPTH_LDU * normal])
+    across = -planes[:, :3] @ normal
+    behind = across > 1e-6
+    room = -(outer @ planes[behind, :3].T + planes[behind, 3]) / across[behind]
+    depth = np.clip(room.min(axis=1, initial=PIECE_DEPTH_LDU), THINNEST_PIECE_LDU, PIECE_DEPTH_LDU)
+    return np.concatenate([outer, outer - depth[:, None] * normal])
 
 
 def convex_polygons(triangles: Floats, normals: Floats) -> list[Floats]:

@@ -115,7 +115,8 @@ def free_motion(bodies: list[Body], contacts: Contacts, shift_ldu: float) -> Flo
     """How far [n] bodies move, LDU, when all slide without friction to where the potential energy is least.
 
     Small motions v + ω × r of each body, n·(u_a − u_b) ≥ −gap at each contact, walls included; the centres
-    of mass are shifted by `shift_ldu` to four sides. Motion that gains nothing costs a little, so that it is left out.
+    of mass are shifted by `shift_ldu` to four sides.
+    Motion that gains nothing costs a little, so that it is left out.
     """
     matrix = _motion_matrix(bodies, contacts)
     free = np.maximum(contacts.gaps, 0.0)

@@ -6,7 +6,6 @@ little as possible on where a mesh comes from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial import ConvexHull, QhullError
 
+from evalkit_brickbench.parts.catalogue import Catalogue
 from evalkit_brickbench.scene import Floats, MeshSource, Scene
 
 WELD_LDU = 0.005
@@ -21,7 +21,7 @@ WELD_LDU = 0.005
 RIGID = 2e-3
 """Matrices this close to a rotation are one: files round to three digits."""
 RECESS_LDU = 0.02
-"""One side of each pair is made this much smaller, so that flush sides don't count as resting on each other."""
+"""One side of each pair is this much smaller, so that flush sides don't count as resting on each other."""
 SHARP_COS = np.cos(np.radians(5.0))
 VOXELS = 96
 """Voxels along the longest side of a part whose mesh isn't watertight."""
@@ -40,7 +40,8 @@ class Mass:
 class Solid:
     """A part in its own frame: `triangles` [m, 3, 3] in LDU with outward unit `normals` [m, 3]; `sharp`
     [m, 3] says which edges (vertex k to k+1) are convex; `hull` [h, 3] the corners of the convex hull.
-    `recessed` [m, 3, 3] are the triangles `RECESS_LDU` inside the true surface.
+    `recessed` [m, 3, 3] are the triangles `RECESS_LDU` inside the true surface; `planes` [f, 4] the planes
+    of the hull, n·x + d ≤ 0 inside.
 
     `fallback` names how the mass was found where the mesh isn't watertight ("" = signed volume).
     """
@@ -51,6 +52,7 @@ class Solid:
     normals: Floats
     sharp: NDArray[np.bool_]
     hull: Floats
+    planes: Floats
     mass: Mass
     fallback: str
 
@@ -77,16 +79,26 @@ class Solids:
 
 
 def placed_solids(
-    scene: Scene, solids: Solids, names: Mapping[int, str] | None = None
+    scene: Scene, solids: Solids, catalogue: Catalogue | None
 ) -> tuple[list[Solid | None], Floats, Floats]:
     """The solid of each part of a scene, with rotations [n, 3, 3] (determinant +1) and positions [n, 3].
 
-    `names` replaces stems of single parts (aliases). Scale, shear and reflection go into the solid.
+    The catalogue follows aliases. Scale, shear and reflection go into the solid.
     """
-    rotations, stretches = split_matrices(scene.matrices)
-    stems = [names.get(i, stem) if names else stem for i, stem in enumerate(scene.stems)]
+    matrices, positions, stems = scene.matrices.copy(), scene.positions.copy(), list(scene.stems)
+    if catalogue is not None:
+        aliases = {
+            stem: catalogue.resolve(stem) for stem in dict.fromkeys(stems) if stem not in scene.embedded
+        }
+        for i, stem in enumerate(scene.stems):
+            target = aliases.get(stem)
+            if target is not None:
+                stems[i] = target.stem
+                positions[i] += matrices[i] @ target.pose[:3, 3]
+                matrices[i] = matrices[i] @ target.pose[:3, :3]
+    rotations, stretches = split_matrices(matrices)
     found = [solids.solid(stem, stretch) for stem, stretch in zip(stems, stretches, strict=True)]
-    return found, rotations, scene.positions
+    return found, rotations, positions
 
 
 def split_matrices(matrices: Floats) -> tuple[Floats, list[Floats | None]]:
@@ -120,14 +132,22 @@ def make_solid(
     cross = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     area = np.linalg.norm(cross, axis=1)
     normals = cross / np.maximum(area, 1e-12)[:, None]
-    corners = hull_points(points)
+    corners, planes = _hull(points)
     sharp, closed = _edges(faces, points, normals)
     mass, fallback = signed_mass(triangles), ""
     if not closed or not mass.volume > 1e-3 * np.prod(np.ptp(points, axis=0)):
         mass, fallback = voxel_mass(triangles), "voxels"
     keep = area > 1e-6
     return Solid(
-        key, triangles[keep], inner[faces[keep]], normals[keep], sharp[keep], corners, mass, fallback
+        key=key,
+        triangles=triangles[keep],
+        recessed=inner[faces[keep]],
+        normals=normals[keep],
+        sharp=sharp[keep],
+        hull=corners,
+        planes=planes,
+        mass=mass,
+        fallback=fallback,
     )
 
 
@@ -172,7 +192,8 @@ def outset(points: Floats, faces: NDArray[np.int32], distance: float) -> Floats:
     shift = np.einsum("nij,nj->ni", vectors, along)
     length = np.linalg.norm(shift, axis=1)
     shift *= np.minimum(1.0, 3.0 / np.maximum(length, 1e-12))[:, None]
-    return points + distance * shift
+    moved: Floats = points + distance * shift
+    return moved
 
 
 def _edges(faces: NDArray[np.int32], points: Floats, normals: Floats) -> tuple[NDArray[np.bool_], bool]:
@@ -236,11 +257,11 @@ def _samples(triangle: Floats, spacing: float) -> Floats:
     return samples
 
 
-def hull_points(points: Floats) -> Floats:
-    """The corners of the convex hull of points [n, 3], in order of index; all points if they're flat."""
+def _hull(points: Floats) -> tuple[Floats, Floats]:
+    """Corners of the convex hull of points [n, 3], in order of index, and its planes [f, 4]; all points and
+    no planes if they're flat."""
     try:
-        chosen = np.sort(ConvexHull(points).vertices)
-    except (QhullError, ValueError):
-        return points
-    corners: Floats = points[chosen]
-    return corners
+        hull = ConvexHull(points)
+    except QhullError:
+        return points, np.zeros((0, 4))
+    return points[np.sort(hull.vertices)], np.asarray(hull.equations)

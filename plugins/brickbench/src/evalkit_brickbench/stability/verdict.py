@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evalkit_brickbench.parts.catalogue import Catalogue
 from evalkit_brickbench.scene import Floats, MeshSource, Scene
 from evalkit_brickbench.stability import constants as c
 from evalkit_brickbench.stability.balance import centre_margin, feet, tilt_shift, tips
@@ -99,15 +100,15 @@ def judge_stability(
     *,
     engine: str = "pybullet",
     seconds: float = 20.0,
-    stems: Mapping[int, str] | None = None,
+    catalogue: Catalogue | None = None,
     solids: Solids | None = None,
     cache: FacingCache | None = None,
     screen: bool = True,
 ) -> Stability:
     """Judge whether a scene without collisions stands.
 
-    `component_of` [n] labels the connected components of the parts from 0; −1 leaves a part out. `stems`
-    gives resolved names of single parts, by index. `seconds` bounds all simulation together. `solids` and
+    `component_of` [n] labels the connected components of the parts from 0; −1 leaves a part out. The
+    `catalogue` resolves aliases. `seconds` bounds all simulation together. `solids` and
     `cache` can be kept between calls with the same meshes. Without `screen` everything is simulated.
     Raises `ValueError` for labels that don't fit or an unknown engine, `SimulationError` if the
     simulation's process dies.
@@ -116,7 +117,7 @@ def judge_stability(
     if labels.shape != (len(scene),):
         raise ValueError(f"{len(scene)} parts need as many component labels, not {labels.shape}")
     chosen = available_engine(engine)
-    found, rotations, positions = placed_solids(scene, solids or Solids(meshes), stems)
+    found, rotations, positions = placed_solids(scene, solids or Solids(meshes), catalogue)
     bodies = make_bodies(labels, found, rotations, positions)
     notes = _left_out(scene, labels, found)
     if not bodies:
@@ -282,7 +283,7 @@ class _Judge:
         if outcome.speed_ldu_per_s < c.DRIFT_LDU_PER_S:
             self.notes.append(
                 f"component {self.bodies[worst].label} creeps past the limit at "
-                f"{outcome.speed_ldu_per_s:.1f} LDU/s without falling: numerical drift, as in very tall builds"
+                f"{outcome.speed_ldu_per_s:.1f} LDU/s without falling: numerical drift, as in tall builds"
             )
         return self._verdict(group, False, f"moves {self.moved[worst]:.2f} LDU", "simulation")
 
