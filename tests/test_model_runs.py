@@ -138,6 +138,33 @@ def test_a_fatal_answer_stops_the_run(tmp_path: Path) -> None:
     assert len(logs(tmp_path)) == 1
 
 
+def test_a_fatal_answer_of_one_model_leaves_the_others_playing(tmp_path: Path) -> None:
+    (tmp_path / "poor.json").write_text(json.dumps({NAMES[0]: ["no"] * 3, "*": [{"error": "auth"}]}))
+    fine = script(tmp_path, {"*": ["no"] * 3})
+    arguments = ("-m", "scripted:poor.json", "-m", fine, "--agent", "flat", "--max-connections", "1")
+    done = evalkit(tmp_path, "run", "polybridge.smoke", *arguments, code=3)
+    told = [line for line in done.stderr.splitlines() if "stopped after" in line]
+    assert len(told) == 1
+    assert told[0].startswith("chat:scripted:poor.json stopped after 2 of 6 episodes: ModelError: auth")
+    assert "; left: T2B_SlopeDown_08m_Down1m, " in told[0]
+    assert "`evalkit resume " in told[0]
+    (run,) = (tmp_path / "runs").iterdir()
+    index = [json.loads(line)["key"] for line in (run / "episodes.jsonl").read_text().splitlines()]
+    counts = {agent: sum(key["agent"] == agent for key in index) for agent in {k["agent"] for k in index}}
+    assert counts == {"flat": 6, f"chat:{fine}": 6, "chat:scripted:poor.json": 2}
+    (tmp_path / "poor.json").write_text(json.dumps(["no"] * 3))
+    evalkit(tmp_path, "resume", "latest")
+    assert len((run / "episodes.jsonl").read_text().splitlines()) == 6 * 3 + 1
+
+
+def test_agents_that_ask_one_broken_model_all_stop(tmp_path: Path) -> None:
+    model = script(tmp_path, {"*": [{"error": "auth"}]})
+    arguments = ("--agent", "chat", "--agent", "tools", "-m", model, "--max-connections", "1")
+    done = evalkit(tmp_path, "run", "polybridge.smoke", *arguments, code=3)
+    told = [line.partition(" episodes: ")[0] for line in done.stderr.splitlines() if "stopped after" in line]
+    assert told == [f"chat:{model} stopped after 1 of 6", f"tools:{model} stopped after 0 of 6"]
+
+
 def test_a_budget_of_the_run_stops_it(tmp_path: Path) -> None:
     model = script(tmp_path, {"*": ["no"] * 3})
     arguments = ("run", "polybridge.smoke", "-m", model, "--max-connections", "1", "--total-calls", "6")

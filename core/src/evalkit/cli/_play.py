@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from evalkit.report.thresholds import Problem
     from evalkit.run.evidence import Gathered
     from evalkit.run.plan import Plan
-    from evalkit.run.runner import Outcome
+    from evalkit.run.runner import Broken, Outcome
     from evalkit.store.writer import RunWriter
     from evalkit.types import EpisodeKey
 
+#: So many of the episodes that a broken model leaves are named.
+NAMED = 5
 FORMATS = ("rich", "plain", "json", "github")
 
 
@@ -92,14 +94,17 @@ def play_and_score(
     hint = f"`evalkit resume {shlex.quote(str(writer.folder))}` goes on"
     if interrupted:
         say(f"interrupted after {outcome.finished} of {len(keys)} episodes; {hint}")
-    if outcome.fatal or outcome.exhausted:
-        why = outcome.fatal or f"the run's budget is used up ({outcome.exhausted})"
+    if outcome.exhausted:
+        why = f"the run's budget is used up ({outcome.exhausted})"
         say(f"stopped after {outcome.finished} of {len(keys)} episodes: {why}; {hint}")
+    alone = len({key.agent for key in keys}) == 1
+    for broken in outcome.broken:
+        say(f"{_stopped(broken, alone=alone)}; {hint}")
     say(f"record: {writer.folder}")
     codes = [exit_code(report)]
     codes += [ExitCode.INTERRUPTED] if interrupted else []
     codes += [ExitCode.BUDGET_EXHAUSTED] if outcome.exhausted else []
-    codes += [ExitCode.EPISODE_ERRORS] if outcome.fatal else []
+    codes += [ExitCode.EPISODE_ERRORS] if outcome.broken else []
     codes += [ExitCode.EPISODE_ERRORS] if failed else []
     codes += [ExitCode.BELOW_THRESHOLD] if problems else []
     return worst_exit_code(codes)
@@ -170,6 +175,16 @@ def exit_code(report: Report) -> ExitCode:
         for system in report.systems
     )
     return ExitCode.EPISODE_ERRORS if broken else ExitCode.PASS
+
+
+def _stopped(broken: Broken, *, alone: bool) -> str:
+    """That a model can't be asked any more, why, and which episodes are left if others went on."""
+    played = f"stopped after {broken.planned - len(broken.left)} of {broken.planned} episodes: {broken.why}"
+    if alone:
+        return played
+    names = [key.task if key.epoch == 1 else f"{key.task} (epoch {key.epoch})" for key in broken.left]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{broken.agent} {played}; left: {', '.join(names[:NAMED]) or 'none'}{more}"
 
 
 def _play(

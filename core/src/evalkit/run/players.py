@@ -52,8 +52,8 @@ class ModelPlayers:
         self._playing: set[int] = set()
         self._executions: dict[int, Future[Execution]] = {}
         self._numbers = itertools.count(-1, -1)
-        #: Why no model can be asked any more (a bad key, an empty account).
-        self.fatal: str | None = None
+        #: Why an agent's model can't be asked any more (a bad key, an empty account), by agent.
+        self.broken: dict[str, str] = {}
 
     def free(self) -> int:
         """How many episodes can be taken up."""
@@ -121,7 +121,7 @@ class ModelPlayers:
                 agent.connect(self._session(job.key.agent, sink), job.key)
                 end = self._assembly.play(job, environment, agent, rules, sink)
                 if agent.fatal:
-                    self.fatal = end.detail
+                    self._give_up(job.key.agent, end.detail)
             else:
                 self._programs[threading.current_thread()] = agent
                 end = self._assembly.play(job, environment, agent, rules, sink)
@@ -132,6 +132,11 @@ class ModelPlayers:
             self._pool.inject(Ended(job.number, end))
         finally:
             self._programs.pop(threading.current_thread(), None)
+
+    def _give_up(self, agent_id: str, why: str) -> None:
+        """Note that a model can't be asked any more, for all agents that ask it."""
+        source = self._clients[agent_id].source
+        self.broken.update({other: why for other, c in self._clients.items() if c.source == source})
 
     def _session(self, agent_id: str, sink: _InboxSink) -> ModelSession:
         from evalkit.models import ModelSession, RetryPolicy

@@ -40,6 +40,16 @@ class Watcher(Protocol):
     ) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An agent whose model can't be asked any more, and which of its `planned` episodes it leaves."""
+
+    agent: str
+    why: str
+    planned: int
+    left: list[EpisodeKey]
+
+
 @dataclass(slots=True)
 class Outcome:
     """What happened to a run's jobs."""
@@ -48,8 +58,8 @@ class Outcome:
     errors: list[tuple[EpisodeKey, End]] = field(default_factory=list)
     interrupted: bool = False
     stopped_early: bool = False
-    fatal: str | None = None
-    """Why no model could be asked any more."""
+    broken: list[Broken] = field(default_factory=list)
+    """Agents whose model gave a fatal answer; what they leave wasn't played."""
     exhausted: str | None = None
     """Which budget of the whole run was used up."""
 
@@ -94,6 +104,8 @@ class Runner:
         self._started = time.monotonic()
         self._executions: deque[ExecuteJob] = deque()
         self._players: ModelPlayers | None = None
+        self._listed: list[EpisodeJob] = []
+        self._finished: set[EpisodeKey] = set()
         self._open: dict[int, _Open] = {}
         self._jobs: dict[int, EpisodeJob] = {}
         self.outcome = Outcome()
@@ -121,6 +133,7 @@ class Runner:
             for episode in self._open.values():
                 episode.log.close()
             self._writer.sync()
+        self.outcome.broken = self._broken()
         return self.outcome
 
     def _divided(
@@ -133,11 +146,21 @@ class Runner:
 
         players = ModelPlayers(self._setup, self._plugins, pool, self._connections, cache=self._cache)
         self._players = players
-        listed = list(jobs)
+        self._listed = list(jobs)
         return (
-            iter([job for job in listed if job.key.agent not in players.agents]),
-            iter([job for job in listed if job.key.agent in players.agents]),
+            iter([job for job in self._listed if job.key.agent not in players.agents]),
+            # looked at when their turn comes: a model may break before
+            (j for j in self._listed if j.key.agent in players.agents and j.key.agent not in players.broken),
         )
+
+    def _broken(self) -> list[Broken]:
+        """The agents whose models broke, with the episodes that are left."""
+        found = []
+        broken = {} if self._players is None else dict(self._players.broken)
+        for agent, why in broken.items():
+            keys = [job.key for job in self._listed if job.key.agent == agent]
+            found.append(Broken(agent, why, len(keys), [key for key in keys if key not in self._finished]))
+        return found
 
     def _submit(self, offline: Iterator[EpisodeJob], online: Iterator[EpisodeJob], pool: JobPool) -> bool:
         """Keep workers and players supplied; whether there is anything left to wait for.
@@ -176,13 +199,12 @@ class Runner:
         return self._spent.get(name, 0.0) + sum(e.spending.get(name, 0.0) for e in self._open.values())
 
     def _has_to_stop(self) -> bool:
-        """Whether errors or a fatal answer of a provider end the run early."""
+        """Whether errors, or fatal answers to every agent that plays, end the run early."""
         outcome = self.outcome
         if self._max_errors is not None and len(outcome.errors) >= self._max_errors:
             outcome.stopped_early = True
-        if self._players is not None and self._players.fatal:
-            outcome.fatal = self._players.fatal
-        return outcome.stopped_early or outcome.fatal is not None
+        broken = self._players.broken if self._players is not None else {}
+        return outcome.stopped_early or (bool(broken) and all(j.key.agent in broken for j in self._listed))
 
     def _is_exhausted(self) -> bool:
         """Whether a budget of the run is used up: nothing new starts, what is being played is finished."""
@@ -259,6 +281,8 @@ class Runner:
         for name, count in end.counters.items():
             self._spent[name] = self._spent.get(name, 0.0) + count
         self.outcome.finished += 1
+        if self._players is not None:
+            self._finished.add(episode.job.key)
         if END_POLICIES[end.reason].error:
             self.outcome.errors.append((episode.job.key, end))
         watch(episode.job.key, end, episode.bodies)
