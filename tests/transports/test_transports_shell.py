@@ -186,6 +186,23 @@ def test_lines_of_standard_input_are_played(work: Any) -> None:
     assert work.events(work.only_run())[-1]["counters"]["tool_calls"] == 2
 
 
+def test_a_slip_of_a_person_is_told_and_costs_nothing(work: Any) -> None:
+    import pty  # not on Windows
+
+    keyboard, terminal = pty.openpty()
+    process = work.start("play", *SUITE, "--format", "plain", stdin=terminal)
+    os.close(terminal)
+    os.write(keyboard, b"hello\nplaice x=0\nplace x=wide\nquit\nstop\n")
+    _, err = work.finished(process)
+    os.close(keyboard)
+    slips = [line for line in err.splitlines() if "unknown tool or command" in line]
+    assert [line.split("'")[1] for line in slips] == ["hello", "plaice", "quit"]
+    assert "did you mean place" in slips[1]
+    assert work.events(work.only_run())[-1]["counters"]["tool_calls"] == 1
+    counted = work.run("play", *SUITE, "-o", "piped", given="hello\n")
+    assert "unknown_tool" in counted.stdout
+
+
 def test_pictures_are_files_that_the_prompt_names(work: Any) -> None:
     done = work.run("play", "polybridge.smoke", given="propose text=no\n")
     named = [line.removeprefix("picture: ") for line in done.stdout.splitlines() if "picture: " in line]

@@ -170,6 +170,7 @@ def _prompt(recorded: RecordedEpisode, done: Callable[[Path], None]) -> None:
         read=_line_reader("evalkit> " if terminal else ""),
         show=lambda text: click.echo(text + "\n"),
         tell=lambda text: click.echo(f"evalkit: {text}", err=True),
+        person=terminal,
     )
     if terminal:
         click.echo(HELP + "\n", err=True)

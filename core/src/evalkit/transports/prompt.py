@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from evalkit.errors import UsageError
+from evalkit.errors import UnknownNameError, UsageError
 from evalkit.transports._driven import ended
 from evalkit.transports._present import Answer, Pictures, budget_text, parsed_json, tools_text, typed
 from evalkit.transports._session import RecordedEpisode
@@ -31,7 +31,8 @@ class Prompt:
     """Reads lines, plays them, and shows what came of them.
 
     `read` returns the next line or raises EOFError; `show` prints what the player sees, `tell` what is
-    wrong with a line.
+    wrong with a line. A line of a `person` that begins with no tool's name is a slip, which is told and costs
+    nothing; a program's is a call like any agent's, which counts.
     """
 
     def __init__(
@@ -42,9 +43,11 @@ class Prompt:
         read: Callable[[], str],
         show: Callable[[str], None],
         tell: Callable[[str], None],
+        person: bool,
     ) -> None:
         self._recorded, self._pictures = recorded, pictures
         self._read, self._show, self._tell = read, show, tell
+        self._person = person
         self._answer = Answer.of(recorded.episode, recorded.first, pictures)
 
     def run(self) -> None:
@@ -82,6 +85,9 @@ class Prompt:
 
     def _call(self, tool: str, text: str) -> None:
         episode = self._recorded.episode
+        names = [known.name for known in episode.tools]
+        if self._person and tool not in names:
+            raise UnknownNameError("tool or command", tool, [*names, *COMMANDS], "`tools` lists the tools")
         pairs, arguments = _read_line(text)
         observation = self._recorded.call(tool, arguments | typed(episode.tools, tool, pairs))
         self._answer = Answer.of(episode, observation, self._pictures)

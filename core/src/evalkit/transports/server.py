@@ -1,5 +1,6 @@
-"""One episode behind a Unix socket, for `evalkit-call`: the player can't reach its counters.
+"""One episode behind a Unix socket, for `evalkit-call`: through the socket, counters change by calls only.
 
+Whoever runs as the server's user can reach it in other ways; `docs/transports.md` says what that means.
 A request is a line of JSON, its answer another one. Requests of several clients are answered one after
 the other; a client that goes away, or sends what is no request, costs nobody anything.
 """
