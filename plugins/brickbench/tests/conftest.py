@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from evalkit_brickbench.parts import _wheel_cache
 from evalkit_brickbench.parts.wheels import WheelCatalogue
+
+sys.path.insert(0, str(Path(__file__).parent))  # for scenes that several test files use
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 
