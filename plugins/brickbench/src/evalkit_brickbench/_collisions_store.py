@@ -58,6 +58,9 @@ class VerdictStore:
         rows: list[tuple[bytes, int]] = []
         try:
             with _Connection(self._path) as connection:
+                # Another process may just have made the file and not yet its table.
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'").fetchone():
+                    return []
                 for start in range(0, len(names), _BATCH):
                     some = names[start : start + _BATCH]
                     marks = ",".join("?" * len(some))
