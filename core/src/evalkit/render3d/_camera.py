@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.render3d._scene import corners
+from evalkit.render3d._scene import LARGEST, check_numbers, corners
 
 Floats = NDArray[np.float64]
 
+#: Angles of view outside this range are mistakes: the picture would be all noise or all distortion.
+_FOV_DEG = (0.01, 170.0)
 #: How near the eye things are cut off, as a share of the distance to the target.
 _NEAR = 1e-3
 
@@ -44,7 +46,8 @@ def look_at(
     """The camera at `eye` that sees `target` in the middle, with `up` pointing up.
 
     `height` (world units) instead of `fov_deg` makes a parallel projection. Raises ValueError where eye and
-    target coincide, for an angle outside 0 … 180 and for a height that isn't positive.
+    target coincide, where `up` points along the line of sight, for an angle outside 0.01 … 170° and for a
+    height outside 1e-12 … 1e12.
     """
     position, middle = _vector(eye, "eye"), _vector(target, "target")
     backwards = position - middle
@@ -52,11 +55,12 @@ def look_at(
     if distance == 0.0:
         raise ValueError("eye and target are the same point")
     if height is not None:
-        if not 0.0 < height < math.inf:
-            raise ValueError(f"height must be positive, not {height}")
+        if not 1.0 / LARGEST <= height <= LARGEST:
+            raise ValueError(f"height must be in {1 / LARGEST:g} … {LARGEST:g}, not {height}")
         return Camera(position, _axes(backwards, _vector(up, "up")), None, height, distance * _NEAR)
-    if fov_deg is None or not 0.0 < fov_deg < 180.0:
-        raise ValueError(f"fov_deg must lie between 0 and 180, not {fov_deg}; or give a height")
+    if fov_deg is None:
+        raise ValueError("give either fov_deg or height")
+    _check_fov(fov_deg)
     return Camera(position, _axes(backwards, _vector(up, "up")), fov_deg, 0.0, distance * _NEAR)
 
 
@@ -76,11 +80,14 @@ def orbit(
     `margin` (1.05: 5 % wider than needed) and `aspect` (width : height of the picture). Yaw 0 is the front,
     and growing yaw walks round to the right; negative pitch looks down. The front is −y where z is up, +z
     where y is up, and −z where −y is up (LDraw). `fov_deg=None` is a parallel projection. Raises ValueError
-    for bounds that aren't a box.
+    for bounds that aren't a box and for angles of view outside 0.01 … 170°.
     """
     box = np.asarray(bounds, dtype=np.float64)
-    if box.shape != (2, 3) or not np.isfinite(box).all() or (box[0] > box[1]).any():
+    if box.shape != (2, 3) or (box[0] > box[1]).any():
         raise ValueError(f"bounds must be lowest and highest coordinates [2, 3], not {box.tolist()}")
+    check_numbers(box, "bounds")
+    if not (margin > 0.0 and aspect > 0.0):
+        raise ValueError(f"margin and aspect must be positive, not {margin} and {aspect}")
     upwards = _vector(up, "up")
     upwards /= np.linalg.norm(upwards)
     middle = box.mean(axis=0)
@@ -97,6 +104,7 @@ def orbit(
     if fov_deg is None:
         eye = middle + direction * (2.0 * radius)
         return Camera(eye, axes, None, 2.0 * (reach or 1.0), radius * _NEAR)
+    _check_fov(fov_deg)
     slope = math.tan(math.radians(fov_deg) / 2.0)
     needed = np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / aspect) / slope + seen[:, 2] / margin
     distance = max(float(needed.max()), radius)
@@ -136,10 +144,16 @@ def _axes(backwards: Floats, up: Floats) -> Floats:
     return np.array([right, np.cross(back, right), back])
 
 
+def _check_fov(fov_deg: float) -> None:
+    if not _FOV_DEG[0] <= fov_deg <= _FOV_DEG[1]:
+        raise ValueError(f"fov_deg must be in {_FOV_DEG[0]:g} … {_FOV_DEG[1]:g}, not {fov_deg}")
+
+
 def _vector(values: ArrayLike | Sequence[float], what: str) -> Floats:
     vector = np.array(values, dtype=np.float64)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ValueError(f"{what} must be three finite numbers, not {vector.tolist()}")
+    if vector.shape != (3,):
+        raise ValueError(f"{what} must be three numbers, not {vector.tolist()}")
+    check_numbers(vector, what)
     if what == "up" and not vector.any():
         raise ValueError("up must not be zero")
     return vector

@@ -70,7 +70,9 @@ def _change(here: int, there: int, facing: np.uint32, other: np.uint32) -> int:
     """Ink between neighbouring samples of two instances, or of faces that meet at an angle."""
     if here != there:
         return _PART
-    return _CREASE if facing != other and _cosine(facing, other) < _CREASE_COS else 0
+    if here < 0 or facing == other:
+        return 0
+    return _CREASE if _cosine(facing, other) < _CREASE_COS else 0
 
 
 @compiled
@@ -144,8 +146,9 @@ def _draw_line(
         start, end = end, start
     length = end[along] - start[along]
     size = height if steep else width
-    first = max(0, math.ceil(start[along] - 0.5))
-    last = min(size - 1, math.floor(end[along] - 0.5))
+    # Cut off as floats: far outside the picture they are too large for integers.
+    first = math.ceil(min(max(start[along] - 0.5, 0.0), float(size)))
+    last = math.floor(min(max(end[along] - 0.5, -1.0), size - 1.0))
     for step in range(first, last + 1):
         share = (step + 0.5 - start[along]) / length if length > 0.0 else 0.0
         nearness = start[2] + (end[2] - start[2]) * share

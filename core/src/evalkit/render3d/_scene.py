@@ -12,13 +12,15 @@ Floats = NDArray[np.float64]
 Colour = Sequence[int]
 """RGB or RGBA, 0–255."""
 
+#: Coordinates beyond this would leave the range in which pictures can be computed.
+LARGEST = 1e12
 _GREY = (160, 165, 169)
 
 
 class Mesh:
     """A triangle mesh that any number of instances share.
 
-    `vertices` [n, 3] finite, in any unit; `triangles` [m, 3] vertex indices, counter-clockwise seen from
+    `vertices` [n, 3] in any unit, up to 1e12; `triangles` [m, 3] vertex indices, counter-clockwise seen from
     outside if the mesh has an outside; `edges`: lines to draw, as vertex pairs [k, 2] or end points
     [k, 2, 3]. Arrays of the right type are kept, not copied. Raises ValueError with what is wrong.
     """
@@ -28,8 +30,11 @@ class Mesh:
     def __init__(self, vertices: ArrayLike, triangles: ArrayLike, edges: ArrayLike | None = None) -> None:
         self.vertices: Floats = np.ascontiguousarray(vertices, dtype=np.float64)
         self.triangles: NDArray[np.int32] = _indices(triangles, 3, "triangles")
-        if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or not np.isfinite(self.vertices).all():
-            raise ValueError(f"vertices must be [n, 3] finite numbers, not {self.vertices.shape}")
+        if self.vertices.size == 0:
+            self.vertices = np.zeros((0, 3))
+        if self.vertices.ndim != 2 or self.vertices.shape[1] != 3:
+            raise ValueError(f"vertices must be [n, 3], not {list(self.vertices.shape)}")
+        check_numbers(self.vertices, "vertices")
         _check_range(self.triangles, len(self.vertices), "triangles")
         self.lines: Floats = _lines(edges, self.vertices)
         points = np.concatenate([self.vertices, self.lines.reshape(-1, 3)])
@@ -64,8 +69,9 @@ class MeshInstance:
         if not 0 <= self.id < 2**31:
             raise ValueError(f"id must be in 0 … 2³¹−1, not {self.id}")
         placed = np.eye(4) if self.matrix is None else np.array(self.matrix, dtype=np.float64)
-        if placed.shape != (4, 4) or not np.isfinite(placed).all() or list(placed[3]) != [0, 0, 0, 1]:
-            raise ValueError(f"instance {self.id}: matrix must be 4×4, finite, with last row 0 0 0 1")
+        if placed.shape != (4, 4) or list(placed[3]) != [0, 0, 0, 1]:
+            raise ValueError(f"instance {self.id}: matrix must be 4×4 with last row 0 0 0 1")
+        check_numbers(placed, f"instance {self.id}: matrix")
         object.__setattr__(self, "pose", placed)
         object.__setattr__(self, "rgba", self._colours())
 
@@ -125,6 +131,12 @@ def corners(box: Floats) -> Floats:
     return np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
+def check_numbers(values: Floats, what: str) -> None:
+    """ValueError unless all numbers are finite and of a size that can be drawn."""
+    if not (np.abs(values) <= LARGEST).all():
+        raise ValueError(f"{what}: every number must be finite and at most {LARGEST:g}")
+
+
 def _placed_box(instance: MeshInstance) -> Floats:
     matrix = instance.pose
     points = corners(instance.mesh.box) @ matrix[:3, :3].T + matrix[:3, 3]
@@ -160,8 +172,7 @@ def _lines(edges: ArrayLike | None, vertices: Floats) -> Floats:
     raw = np.asarray(edges)
     if raw.ndim == 3 and raw.shape[1:] == (2, 3):
         lines = np.ascontiguousarray(raw, dtype=np.float64)
-        if not np.isfinite(lines).all():
-            raise ValueError("edges must be finite")
+        check_numbers(lines, "edges")
         return lines
     pairs = _indices(raw, 2, "edges")
     _check_range(pairs, len(vertices), "edges")
