@@ -182,3 +182,11 @@ def test_a_folder_without_bottom_is_bounded(tmp_path: Path) -> None:
     (deep / "x").write_text("x")
     (tmp_path / "x").write_text("x")
     assert list(take(tmp_path, ["**"], 100).files) == ["x"]
+
+
+def test_what_templates_count() -> None:
+    assert load_template("claude").counters() == {"turns", "tokens", "cost"}
+    assert load_template("codex").counters() == load_template("gemini").counters() == {"turns", "tokens"}
+    text = {"argv": ["a"], "output": "text"}
+    for pattern, counted in ((r"(?P<input>\d+) (?P<cost>.*)", {"tokens", "cost"}), ("(?P<cost>.*)", set())):
+        assert Template.model_validate({**text, "usage": [{"pattern": pattern}]}).counters() == counted

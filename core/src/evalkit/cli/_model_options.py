@@ -106,6 +106,7 @@ class ModelChoice:
             if spec.own_program:
                 program = resolve(spec.target, plugins.origin(spec).plugin)(argument, suite.settings)
                 program.use_options(self.options)
+                program.require_counters({*suite.limits, *self.totals})
                 if "llm_calls" in suite.limits:
                     raise UsageError(
                         f"the program of {argument} asks its model itself, so a limit of llm_calls can't be "

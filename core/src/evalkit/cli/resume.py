@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from evalkit.cli._common import JOB_MEMORY_MIB, JOB_TIMEOUT_S, JOBS
-from evalkit.cli._model_options import DOLLARS, total_budgets
+from evalkit.cli._model_options import DOLLARS, ModelChoice, total_budgets
 from evalkit.cli._play import FORMATS, PlayOptions, default_format
 
 
@@ -72,6 +72,11 @@ def command(
     plugins = load_plugins()
     reader = RunReader(find_run(run, Path("runs")))
     plan = recorded_plan(reader, plugins)
+    if budgets:
+        agents = plan.setup.agents
+        given = next((agent.options for agent in agents if agent.options), ())
+        choice = ModelChoice(options=given, totals=budgets)
+        choice.check(plugins, plan.suite, [agent.id for agent in agents])
     for difference in other_packages(reader):
         say(f"note: {difference}")
     with RunWriter(reader.folder) as writer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,17 @@ class CliAgent:
         self._level = _level(isolation)
         if self._level == Level.UID:
             self._require_readable()
+
+    def require_counters(self, budgets: Collection[str]) -> None:
+        """UsageError for a budget that can't be kept, since the template has no rule to count by."""
+        counted = self._template.counters()
+        for name in ("turns", "tokens", "cost"):
+            if name in budgets and name not in counted:
+                instead = "tokens or time" if "tokens" in counted else "time"
+                raise UsageError(
+                    f"the template of cli:{self._name} has no rule for {name}, so a budget of {name} "
+                    f"can't be kept; use one of {instead}"
+                )
 
     def describe(self) -> dict[str, Any]:
         """What a manifest keeps: program, version, command line, names of variables, isolation, limits."""

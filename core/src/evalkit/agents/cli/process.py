@@ -7,7 +7,7 @@ import selectors
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +82,7 @@ class Follower:
             # Closed streams are no end: a program may work on without them.
             while reached is None and not self._stopped.is_set() and not has_ended(process.pid):
                 self._read(selector)
-                reached = self._reached()
+                reached = self._reached(self._observed())
             self._running.end()
             patience = time.monotonic() + PATIENCE_S
             while selector.get_map() and time.monotonic() < patience and not self._flooded():
@@ -90,7 +90,10 @@ class Follower:
             for key in list(selector.get_map().values()):
                 self._finish(key.data)
         self._transcript.flush()
-        return reached or self._exceeded()
+        if reached is None and not self._stopped.is_set():
+            # What it said last counts, too: some programs tell only then what they cost.
+            reached = self._reached(self._meter.counters().items())
+        return reached
 
     def _read(self, selector: selectors.BaseSelector) -> None:
         for key, _ in selector.select(WAIT_S):
@@ -117,20 +120,12 @@ class Follower:
     def _flooded(self) -> bool:
         return self._transcript.total > self._budget.limits["output_bytes"]
 
-    def _reached(self) -> LimitReached | None:
+    def _reached(self, observed: Iterable[tuple[str, float]]) -> LimitReached | None:
         """The first budget that is used up. Turns may be used to the last; one more is too many."""
-        for name, observed in self._observed():
+        for name, amount in observed:
             limit = self._budget.limits.get(name, float("inf"))
-            if observed > limit or (observed == limit and name in ("tokens", "cost", "seconds")):
-                return LimitReached(name, limit, observed)
-        return None
-
-    def _exceeded(self) -> LimitReached | None:
-        """The first budget that is exceeded by what the program said last, as some do of their cost."""
-        for name, observed in self._meter.counters().items():
-            limit = self._budget.limits.get(name, float("inf"))
-            if observed > limit and not self._stopped.is_set():
-                return LimitReached(name, limit, observed)
+            if amount > limit or (amount == limit and name in ("tokens", "cost", "seconds")):
+                return LimitReached(name, limit, amount)
         return None
 
     def _observed(self) -> Iterator[tuple[str, float]]:

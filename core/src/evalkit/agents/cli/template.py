@@ -63,6 +63,12 @@ class UsageRule(Rule):
     cost: list[str] = []
     total: bool = False
 
+    def told(self) -> set[str]:
+        """Which of `input`, `output` and `cost` such a line says."""
+        if self.pattern is not None:
+            return set(re.compile(self.pattern).groupindex)
+        return {name for name in ("input", "output", "cost") if getattr(self, name)}
+
 
 class FailureRule(Rule):
     """Lines by which the program says that it failed; `message` is the path of why."""
@@ -129,6 +135,14 @@ class Template(_Part):
         words = [word for part in self.argv for word in ([part] if isinstance(part, str) else part)]
         names = [name for word in words for name in _PLACEHOLDER.findall(word)]
         return [name for name in dict.fromkeys(names) if name not in _PROVIDED]
+
+    def counters(self) -> set[str]:
+        """What its rules count: `turns`, `tokens`, `cost` (which counts only beside tokens)."""
+        told = set().union(*(rule.told() for rule in self.usage))
+        counted = {"turns"} if self.turns else set()
+        if told & {"input", "output"}:
+            counted |= {"tokens"} | (told & {"cost"})
+        return counted
 
     def command(self, values: Mapping[str, str]) -> list[str]:
         """argv with its placeholders filled; UsageError if a value is missing outside of an inner list."""
