@@ -42,12 +42,14 @@ class BenchmarkSpec:
 
     `tasks` names a function `load(tasks: Mapping, settings: Mapping) -> Sequence[Task]`, where `tasks`
     is the suite's block of that name. `settings` names a pydantic model of the protocol settings (None:
-    there are none). `opener` names a function `open(path, settings) -> ToolCall | Candidate` that turns
-    a file into what `evalkit try` puts to the test, `task_reader` a function `read(path, settings) -> Task`
-    for tasks that come as a file (`try --task FILE`), `free_task` a function `free(settings) -> Task` for
-    `try` without a task, and `trial` a function
-    `report(task, candidate, verdict, executions, settings) -> dict` for the `report` of its JSON. `warm`
-    names a function without arguments that compiles kernels before workers start. `version` is recorded.
+    there are none). `suite_check` names a function `check(condition, tasks, settings)` that raises
+    UsageError for a suite, also one changed by `-T`, whose parts contradict each other. `opener` names
+    a function `open(path, settings) -> ToolCall | Candidate` that turns a file into what `evalkit try`
+    puts to the test, `task_reader` a function `read(path, settings) -> Task` for tasks that come as a
+    file (`try --task FILE`), `free_task` a function `free(settings) -> Task` for `try` without a task,
+    and `trial` a function `report(task, candidate, verdict, executions, settings) -> dict` for the
+    `report` of its JSON. `warm` names a function without arguments that compiles kernels before workers
+    start. `version` is recorded.
     `claim` says in a sentence what a result shows and what it doesn't.
     """
 
@@ -56,6 +58,7 @@ class BenchmarkSpec:
     tasks: str
     version: str = "1"
     settings: str | None = None
+    suite_check: str | None = None
     opener: str | None = None
     task_reader: str | None = None
     free_task: str | None = None

@@ -32,7 +32,7 @@ from evalkit.plugins import Plugins, SpecTable
 from evalkit.registry_files import VARIABLE, Block, Group, find_registry, read_registry, read_suites
 from evalkit.registry_options import LISTS, apply_option
 from evalkit.registry_schema import RegistryFile, SuiteBlock, validate
-from evalkit.registry_settings import full_settings
+from evalkit.registry_settings import check_suite, full_settings
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class Registry:
         checked = validate(SuiteBlock, block.data, block.where)
         spec = self._benchmark(name, checked.benchmark, block)
         self._check_variant(checked, block)
-        return Suite(
+        suite = Suite(
             name=name,
             version=checked.version,
             benchmark=spec.id,
@@ -283,6 +283,8 @@ class Registry:
             origin=block.origin,
             notices=tuple(self._suite_notices.get(name, ())),
         )
+        check_suite(self._plugins, spec, suite)
+        return suite
 
     def _benchmark(self, suite: str, benchmark: str, block: Block) -> BenchmarkSpec:
         known = self._plugins.benchmarks()

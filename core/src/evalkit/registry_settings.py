@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from evalkit.canonical import canonical_json
-from evalkit.errors import PluginError, RegistryError, UnknownNameError
+from evalkit.errors import PluginError, RegistryError, UnknownNameError, UsageError
 from evalkit.hookspecs import BenchmarkSpec
 from evalkit.plugins import Plugins, resolve
 from evalkit.registry_files import Block
 from evalkit.registry_schema import LIMITS, first_fault
+
+if TYPE_CHECKING:
+    from evalkit.registry import Suite
 
 
 def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[str, Any]:
@@ -41,6 +44,24 @@ def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[s
     except Exception as error:
         raise PluginError(plugin, f"{spec.settings} fails: {type(error).__name__}: {error}") from error
     return settings
+
+
+def check_suite(plugins: Plugins, spec: BenchmarkSpec, suite: Suite) -> None:
+    """Have a benchmark say whether condition, tasks and settings of a suite fit together.
+
+    UsageError names the suite; PluginError if the benchmark's check is at fault.
+    """
+    if spec.suite_check is None:
+        return
+    plugin = plugins.origin(spec).plugin
+    try:
+        resolve(spec.suite_check, plugin)(suite.condition, suite.tasks, suite.settings)
+    except UsageError as error:
+        raise UsageError(f"suite {suite.name}: {error}") from error
+    except PluginError:
+        raise
+    except Exception as error:
+        raise PluginError(plugin, f"{spec.suite_check} fails: {type(error).__name__}: {error}") from error
 
 
 def settings_model(plugins: Plugins, spec: BenchmarkSpec) -> type[BaseModel] | None:

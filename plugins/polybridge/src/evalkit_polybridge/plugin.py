@@ -33,6 +33,7 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             "says nothing about the game, the paper's levels or the safety of any bridge.",
             tasks="evalkit_polybridge.tasks:load_tasks",
             settings="evalkit_polybridge.settings:BridgeSettings",
+            suite_check="evalkit_polybridge.settings:check_suite",
             opener="evalkit_polybridge.trial:open_design",
             task_reader="evalkit_polybridge.trial:read_task",
             trial="evalkit_polybridge.trial:report",

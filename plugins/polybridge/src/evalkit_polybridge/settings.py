@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
+from evalkit import UsageError
 from evalkit_polybridge.constants import CUTOFF_RULE, FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
 from evalkit_polybridge.native.calibration import Calibration
+
+BUDGETS = ("strict", "loose", "tight")
+"""What `tasks.budget` may be for the levels of the catalogue, and the conditions named by it."""
+
+
+def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """UsageError if the condition, a mere name, promises another budget than the tasks are played under."""
+    budget = tasks.get("budget", "own" if "folder" in tasks else "strict")
+    if condition in BUDGETS and budget in BUDGETS and condition != budget:
+        raise UsageError(
+            f"the condition {condition!r} names another budget than the tasks have ({budget!r}); take "
+            "polybridge.strict, .loose or .tight, or change both alike (-T condition=… -T tasks.budget=…)"
+        )
 
 
 class BridgeSettings(BaseModel):
     """Protocol settings of PolyBridgeBench; the defaults are those of the reported results."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
     parser: Literal["strict", "fenced"] = "strict"
     """`strict`: a reply is one raw JSON object; `fenced`: one Markdown fence around it is taken off."""

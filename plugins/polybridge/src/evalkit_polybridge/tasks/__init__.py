@@ -13,6 +13,7 @@ from evalkit_polybridge.designs import level_to_inputs
 from evalkit_polybridge.graph import Level, LevelMeta
 from evalkit_polybridge.levelfiles import LevelFileError, read_folder
 from evalkit_polybridge.levels.catalogue import Entry, load, load_heldout, opaque_name
+from evalkit_polybridge.settings import BUDGETS
 
 FileBudget = Literal["own", "strict", "loose"]
 
@@ -53,7 +54,7 @@ def _from_catalogue(tasks: Mapping[str, Any]) -> list[Task]:
     source, budget = tasks.get("levels", "main"), tasks.get("budget", "strict")
     if source not in loaders:
         raise UsageError(f"tasks.levels is {source!r}; it is 'main' or 'heldout'")
-    if budget not in ("strict", "loose", "tight"):
+    if budget not in BUDGETS:
         raise UsageError(f"tasks.budget is {budget!r}; it is 'strict', 'loose' or 'tight'")
     return [_task(entry, budget) for entry in loaders[source](budget)]
 
