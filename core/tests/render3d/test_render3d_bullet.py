@@ -28,10 +28,11 @@ def test_silhouettes_agree_with_tiny_renderer() -> None:
     finally:
         pybullet.disconnect(client)
     theirs = np.reshape(mask, (size, size))
-    ours = buffers(scene, camera, (size, size)).ids
+    # TinyRenderer looks near the lower left corner of a pixel, not at its middle: take the samples of a finer
+    # picture that lie there.
+    ours = buffers(scene, camera, (2 * size, 2 * size)).ids[1::2, ::2]
     assert len(np.unique(ours)) >= 6
-    # The two disagree along edges, where a pixel may fall to either side.
-    assert (ours == theirs).mean() > 0.985
+    assert (ours == theirs).mean() > 0.992
     either, both = (ours >= 0) | (theirs >= 0), (ours >= 0) & (theirs >= 0)
     assert both.sum() / either.sum() > 0.98
 
