@@ -10,17 +10,22 @@ import click
 from evalkit import UsageError
 from evalkit_polybridge.levelfiles import LevelFileError, export_level
 from evalkit_polybridge.levels.catalogue import Condition, load, load_heldout
+from evalkit_polybridge.native.cli import native
 
 
-@click.group(name="polybridge", short_help="Levels of PolyBridgeBench as files.")
+@click.group(name="polybridge", short_help="Levels as files; the real game.")
 def command() -> None:
-    """Levels of PolyBridgeBench as files.
+    """Levels of PolyBridgeBench as files, and the real game as an executor.
 
     \b
     Examples:
       evalkit polybridge export levels
       evalkit run polybridge.strict -T tasks.folder=levels
+      evalkit polybridge native doctor
     """
+
+
+command.add_command(native)
 
 
 @command.command()

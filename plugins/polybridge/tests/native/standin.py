@@ -50,6 +50,7 @@ MISBEHAVIOUR = (
     "lose-focus",
     "resave",
     "always-red",
+    "in-front",
 )
 #: When, in real seconds after the start of a run, it crashes, closes its window or gives the focus away.
 TROUBLE_S = 0.4
@@ -66,7 +67,7 @@ class Playing:
 class StandIn:
     """The window and what it shows."""
 
-    def __init__(self, slot: Path, speed: float, misbehave: str, size: tuple[int, int]) -> None:
+    def __init__(self, slot: Path, speed: float, misbehave: str, title: str, size: tuple[int, int]) -> None:
         self.slot, self.speed, self.misbehave, self.size = slot, speed, misbehave, size
         self.levels = {entry.level.name: entry.level for entry in load("strict")}
         self.loaded: tuple[Level, Bridge] | None = None
@@ -77,9 +78,10 @@ class StandIn:
             20, 30, *size, 0, screen.root_depth, background_pixel=0,
             event_mask=X.ExposureMask | X.KeyPressMask | X.ButtonPressMask | X.StructureNotifyMask,
         )  # fmt: skip
-        self.window.set_wm_name(TITLE)
+        self.window.set_wm_name(title)
         self.window.set_wm_class("standin", CLASS)
         self.gc = self.window.create_gc()
+        self.shown: tuple[Any, ...] = ()
         self.other = screen.root.create_window(700, 500, 40, 40, 0, screen.root_depth)
         self.window.map()
         self.other.map()
@@ -89,7 +91,7 @@ class StandIn:
         """Handle events and repaint, until the window is closed or the process ends."""
         ready = False
         while True:
-            select.select([self.display.fileno()], [], [], 0.02)
+            select.select([self.display.fileno()], [], [], 0.03)
             while self.display.pending_events():
                 event = self.display.next_event()
                 if event.type == X.Expose and not ready:
@@ -102,7 +104,9 @@ class StandIn:
             self.paint()
 
     def handle(self, event: Any) -> None:
-        """React to a key or a click."""
+        """React to a key or a click; what was covered is painted again."""
+        if event.type == X.Expose:
+            self.shown = ()
         if event.type == X.ButtonPress:
             if self.misbehave != "no-focus":
                 self.window.set_input_focus(X.RevertToParent, X.CurrentTime)
@@ -110,21 +114,30 @@ class StandIn:
                 self.read_slot()
         elif event.type == X.KeyPress and self.display.keycode_to_keysym(event.detail, 0) == XK.XK_space:
             if self.playing is not None:
+                self.log("leave")
                 self.playing = None if self.misbehave != "stuck" else self.playing
             elif self.misbehave != "never-start" and self.loaded is not None:
-                self.playing = Playing(time.monotonic(), simulate(*self.loaded, frames=True))
+                self.log("run")
+                run = simulate(*self.loaded, frames=True)
+                self.playing = Playing(time.monotonic(), run)
+
+    def log(self, what: str) -> None:
+        """Note beside the layouts what was done."""
+        with self.slot.with_name("standin.log").open("a", encoding="utf-8") as log:
+            log.write(what + "\n")
 
     def read_slot(self) -> None:
         """Load the layout as it is now."""
         layout = read_layout(self.slot.read_text(encoding="utf-8"))
         self.loaded = (self.levels[layout.display_name], layout.bridge)
-        with self.slot.with_name("loads.log").open("a") as log:
-            log.write(f"{layout.display_name} {len(layout.bridge.edges)} {time.time()}\n")
+        self.log(f"load {layout.display_name}")
         if self.misbehave == "resave":
             self.slot.write_text("the game was here", encoding="utf-8")
 
     def trouble(self) -> None:
-        """Misbehave in the middle of a run."""
+        """Misbehave: stay in front of everything, or do something in the middle of a run."""
+        if self.misbehave == "in-front":
+            self.window.configure(stack_mode=X.Above)
         if self.playing is None or time.monotonic() - self.playing.started < TROUBLE_S:
             return
         if self.misbehave == "crash":
@@ -138,20 +151,25 @@ class StandIn:
 
     def paint(self) -> None:
         """Show the editor, or the run as it is at this moment."""
-        image = Image.new("RGB", (WIDTH, HEIGHT), DARK)
-        draw = ImageDraw.Draw(image)
-        draw.rectangle(LOAD, GREY)
-        editor, verdict = self.playing is None, None
-        if self.playing is not None and self.loaded is not None:
+        frame, verdict = None, None
+        if self.playing is not None:
             run, frames = self.playing.run, self.playing.run.frames or ()
             t_s = (time.monotonic() - self.playing.started) * self.speed
-            image.paste(frame_image(*self.loaded, frames[min(int(t_s * 4), len(frames) - 1)]), (0, 40))
+            frame = frames[min(int(t_s * 4), len(frames) - 1)]
             if run.lost_s is not None and t_s >= run.lost_s:
                 verdict = RED
             elif run.success and t_s >= max(t for t in run.finish_s if t is not None):
                 verdict = GREEN
+        if self.shown and self.shown[0] is frame and self.shown[1] == verdict:
+            return
+        self.shown = (frame, verdict)
+        image = Image.new("RGB", (WIDTH, HEIGHT), DARK)
+        draw = ImageDraw.Draw(image)
+        draw.rectangle(LOAD, GREY)
+        if frame is not None and self.loaded is not None:
+            image.paste(frame_image(*self.loaded, frame), (0, 40))
         for field, colour, lit in (
-            (EDITOR, BLUE, editor), (SUCCESS, GREEN, verdict == GREEN),
+            (EDITOR, BLUE, frame is None), (SUCCESS, GREEN, verdict == GREEN),
             (FAILURE, RED, verdict == RED or self.misbehave == "always-red"),
         ):  # fmt: skip
             draw.rectangle(field, colour if lit else DARK)
@@ -170,10 +188,12 @@ def main() -> None:
     parser.add_argument("slot", type=Path)
     parser.add_argument("--speed", type=float, default=8.0)
     parser.add_argument("--misbehave", choices=MISBEHAVIOUR, default="")
+    parser.add_argument("--title", default=TITLE)
     parser.add_argument("--size", type=int, nargs=2, default=(WIDTH, HEIGHT))
     options = parser.parse_args()
     warm()
-    StandIn(options.slot, options.speed, options.misbehave, tuple(options.size)).serve()
+    size: tuple[int, int] = tuple(options.size)
+    StandIn(options.slot, options.speed, options.misbehave, options.title, size).serve()
 
 
 if __name__ == "__main__":

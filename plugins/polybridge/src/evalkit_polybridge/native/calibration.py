@@ -168,7 +168,8 @@ REMEDY = "`evalkit polybridge native calibrate`"
 def first_fault(error: ValidationError) -> str:
     """The first thing pydantic found wrong, as `place: what`."""
     fault = error.errors()[0]
-    return f"{'.'.join(str(part) for part in fault['loc']) or 'the calibration'}: {fault['msg']}"
+    place = ".".join(str(part) for part in fault["loc"]) or "the calibration"
+    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def write_calibration(calibration: Calibration, path: Path) -> None:

@@ -79,7 +79,7 @@ class Game:
         if self.passes(self.look(), self._calibration.editor):
             return
         self._press(self._calibration.run_key)
-        self._await_editor("neither at first nor after leaving a run")
+        self._await_editor(", neither at first nor after leaving a run")
 
     def open_slot(self) -> None:
         """Make the game read the layout anew."""
@@ -90,7 +90,7 @@ class Game:
                 self._press(step.key)
             elif step.wait_s is not None:
                 time.sleep(step.wait_s)
-        self._await_editor("after opening the layout")
+        self._await_editor(" after opening the layout")
 
     def run(self) -> Film:
         """Start a run from the editor, film it to its end and go back to the editor."""
@@ -113,7 +113,7 @@ class Game:
 
     def _leave(self) -> None:
         self._press(self._calibration.run_key)
-        self._await_editor("after the run")
+        self._await_editor(" after the run")
 
     def _film(self, started: float) -> Film:
         """Pictures at absolute deadlines; those that can't be kept are left out, never the last one."""
@@ -123,13 +123,12 @@ class Game:
         index = 0
         while True:
             time.sleep(max(0.0, started + index / FRAMES_PER_SECOND - time.monotonic()))
-            if not self._desktop.focused(self._handle):
-                raise GameError("the game's window lost the focus during a run: leave the machine alone")
+            self._keep_focus()
             t_s = time.monotonic() - started
             picture = self.look()
             failed = self.passes(picture, calibration.failure)
             succeeded = index == last and not failed and self.passes(picture, calibration.success)
-            if not shots:
+            if not shots and t_s < 1.0 / FRAMES_PER_SECOND:
                 self._check_start(picture)
             shots.append(Shot(index, t_s, reduced(picture.image())))
             if failed or index == last:
@@ -152,14 +151,17 @@ class Game:
     def _await_editor(self, when: str) -> None:
         seconds = self._calibration.editor_timeout_s
         if not _within(seconds, lambda: self.passes(self.look(), self._calibration.editor)):
-            raise GameError(f"the game doesn't show its editor {when} (waited {seconds:g} s)")
+            raise GameError(f"the game doesn't show its editor{when} (waited {seconds:g} s)")
 
     def _press(self, key: str) -> None:
         """A key goes to whatever has the focus, so that is looked at first."""
-        if not self._desktop.focused(self._handle):
-            self._present()
-            raise GameError("the game's window lost the focus: leave the machine alone while evalkit plays")
+        self._keep_focus()
         self._desktop.press(key)
+
+    def _keep_focus(self) -> None:
+        if not self._desktop.focused(self._handle):
+            self._present()  # a window that is gone has no focus either
+            raise GameError("the game's window lost the focus: leave the machine alone while evalkit plays")
 
     def _click(self, spot: Spot) -> None:
         self._present()

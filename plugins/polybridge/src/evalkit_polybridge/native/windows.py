@@ -74,6 +74,7 @@ class WindowsDesktop:
     def click(self, x: int, y: int) -> None:
         """Move there, press, release."""
         self._mouse.position = (x, y)
+        self._mouse.release(mouse.Button.left)  # a process that was killed may have left it down
         self._mouse.press(mouse.Button.left)
         time.sleep(HOLD_S)
         self._mouse.release(mouse.Button.left)
@@ -82,6 +83,7 @@ class WindowsDesktop:
         """Press and release the key."""
         names = {"escape": "esc"}
         pressed = key if len(key) == 1 else keyboard.Key[names.get(key, key)]
+        self._keyboard.release(pressed)  # a process that was killed may have left it down
         self._keyboard.press(pressed)
         time.sleep(HOLD_S)
         self._keyboard.release(pressed)

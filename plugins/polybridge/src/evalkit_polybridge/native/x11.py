@@ -166,6 +166,8 @@ class X11Desktop:
         return str(name or window.get_wm_name() or "")
 
     def _hold(self, down: int, up: int, detail: int) -> None:
+        # A process that was killed while it held it has left it down, and what is down can't be pressed.
+        xtest.fake_input(self._display, up, detail)
         xtest.fake_input(self._display, down, detail)
         self._display.sync()
         time.sleep(HOLD_S)

@@ -1,0 +1,145 @@
+"""Looking at an installation of the game without touching it: what is there, what fits the calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalkit import EvalkitError
+from evalkit_polybridge.native.calibration import Calibration, PixelTest, Spot
+from evalkit_polybridge.native.desktop import Desktop, Picture
+from evalkit_polybridge.native.game import Game
+from evalkit_polybridge.native.layouts import TEMPLATE_SUFFIX, layouts_folder, state_folder
+from evalkit_polybridge.native.lock import game_lock
+from evalkit_polybridge.native.screen import open_desktop
+from evalkit_polybridge.native.slot import recover
+
+if TYPE_CHECKING:
+    from PIL import ImageDraw
+
+#: A doctor doesn't wait for a run to end.
+_LOCK_WAIT_S = 2.0
+_CROSS_PX = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `ok` is None where there is nothing to judge."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+def examine(calibration: Calibration | None, screenshot: Path | None) -> list[Finding]:
+    """Everything that can be seen without a click; `screenshot` gets an annotated picture of the window."""
+    findings = [_try("files", _restored), _try("layouts", lambda: _layouts(calibration))]
+    try:
+        desktop = open_desktop()
+    except EvalkitError as error:
+        return [*findings, Finding("screen", False, str(error))]
+    try:
+        findings.append(Finding("screen", True, f"{desktop.scale():g} physical pixels per logical one"))
+        if calibration is None:
+            return [*findings, Finding("windows", None, _titles(desktop))]
+        return [*findings, *_window(desktop, calibration, screenshot)]
+    finally:
+        desktop.close()
+
+
+def annotated(picture: Picture, calibration: Calibration) -> bytes:
+    """PNG of the window with every point that is clicked (cross) or looked at (circle)."""
+    from PIL import ImageDraw
+
+    from evalkit_polybridge import drawing
+
+    image = picture.image()
+    draw = ImageDraw.Draw(image)
+    for name, spot in _spots(calibration):
+        pixel = spot.pixel(picture.width, picture.height)
+        tested = isinstance(spot, PixelTest)
+        _mark(draw, pixel, circle=tested)
+        label = f"{name} {spot.channel} > {spot.above}" if isinstance(spot, PixelTest) else f"click: {name}"
+        font = drawing.font(14)
+        room = int(font.getlength(label)) + _CROSS_PX + 4
+        beside = pixel[0] - room if pixel[0] + room > picture.width else pixel[0] + _CROSS_PX + 4
+        place = (beside, pixel[1] - 8)
+        draw.rectangle(draw.textbbox(place, label, font), "black")
+        draw.text(place, label, "yellow", font)
+    return drawing.png(image)
+
+
+def _spots(calibration: Calibration) -> Iterator[tuple[str, Spot]]:
+    yield "focus", calibration.focus
+    for number, step in enumerate(calibration.reload, 1):
+        if step.click is not None:
+            yield f"reload {number}", step.click
+    for name in ("editor", "success", "failure"):
+        yield name, getattr(calibration, name)
+
+
+def _mark(draw: ImageDraw.ImageDraw, pixel: tuple[int, int], *, circle: bool) -> None:
+    x, y = pixel
+    for colour, width in (("black", 5), ("yellow", 2)):
+        if circle:
+            draw.ellipse((x - _CROSS_PX, y - _CROSS_PX, x + _CROSS_PX, y + _CROSS_PX), None, colour, width)
+        else:
+            draw.line((x - _CROSS_PX, y, x + _CROSS_PX, y), colour, width)
+            draw.line((x, y - _CROSS_PX, x, y + _CROSS_PX), colour, width)
+
+
+def _try(name: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except EvalkitError as error:
+        return Finding(name, False, str(error))
+
+
+def _restored() -> Finding:
+    folder = state_folder()
+    with game_lock(folder / "game.lock", _LOCK_WAIT_S):
+        done = recover(folder / "journal.json")
+    return Finding("files", True, done or "nothing is left of a run that broke off")
+
+
+def _layouts(calibration: Calibration | None) -> Finding:
+    folder = layouts_folder()
+    count = sum(1 for _ in folder.glob(f"*{TEMPLATE_SUFFIX}"))
+    slot = "" if calibration is None else f"; {calibration.slot} is " + (
+        "there, and put back after each run" if (folder / calibration.slot).exists() else "made for each run"
+    )  # fmt: skip
+    return Finding("layouts", count > 0, f"{folder}: {count} levels (*{TEMPLATE_SUFFIX}){slot}")
+
+
+def _titles(desktop: Desktop) -> str:
+    titles = sorted({repr(window.title) for window in desktop.windows()})
+    return f"no --calibration given; open now: {', '.join(titles) or 'none'}"
+
+
+def _window(desktop: Desktop, calibration: Calibration, screenshot: Path | None) -> Iterator[Finding]:
+    try:
+        game = Game(desktop, calibration)
+        area = game.area
+        size = f"{area.width} × {area.height} pixels at {area.left}, {area.top}"
+        yield Finding("window", True, f"{calibration.window.title!r}, {size}, as calibrated")
+        picture = game.look()
+    except EvalkitError as error:
+        yield Finding("window", False, str(error))
+        return
+    for name, lit in (("editor", True), ("success", False), ("failure", False)):
+        test: PixelTest = getattr(calibration, name)
+        passes = game.passes(picture, test)
+        wanted = "lit in the editor" if lit else "dark in the editor"
+        seen = f"{test.channel} {game.value(picture, test)}, lit above {test.above}"
+        yield Finding(name, passes is lit, f"{seen}; has to be {wanted}")
+    if screenshot is not None:
+        try:
+            screenshot.write_bytes(annotated(picture, calibration))
+        except OSError as error:
+            yield Finding("picture", False, f"can't write {screenshot}: {error.strerror}")
+        else:
+            yield Finding(
+                "picture", True, f"{screenshot} shows where evalkit clicks (cross) and looks (circle)"
+            )

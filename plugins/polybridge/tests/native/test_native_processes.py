@@ -1,0 +1,127 @@
+"""The native executor in processes of its own: the whole command, two at once, and one that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.cli.main import main
+from evalkit_polybridge.native.executor import whole_game
+
+Start = Callable[..., subprocess.Popen[str]]
+PATIENCE_S = 60.0
+TRUSS = Path(__file__).parents[4] / "examples" / "warren_08m.json"
+
+
+def evalkit(*words: str) -> subprocess.Popen[str]:
+    """The command as a process of its own, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evalkit", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def until(happens: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not happens():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def no_key_is_down() -> bool:
+    from Xlib.display import Display
+
+    display = Display()
+    try:
+        return not any(display.query_keymap())
+    finally:
+        display.close()
+
+
+def test_two_levels_through_the_command(start: Start, table: Any, tmp_path: Path) -> None:
+    start()
+    words = ["run", "polybridge.smoke", "-n", "2", "-j", "2", "--agent", "truss", "--format", "json"]
+    game = ["--executor", "native", "--calibration", str(table.calibration), "-o", str(tmp_path / "runs")]
+    done = evalkit(*words, *game)
+    out, err = done.communicate(timeout=PATIENCE_S)
+    assert done.returncode == 0, err
+    assert json.loads(out)
+    (run,) = (tmp_path / "runs").iterdir()
+    manifest = json.loads((run / "run.json").read_text())
+    assert list(manifest["executors"]) == ["polybridge.native"]
+    constants = manifest["executors"]["polybridge.native"]
+    assert constants["constants"]["game"] == "the stand-in"
+    assert manifest["protocol"]["settings"]["window_s"] == 2.0
+    events = [json.loads(line) for log in (run / "episodes").iterdir() for line in log.open()]
+    executions = [event for event in events if event["kind"] == "execution"]
+    assert [e["success"] for e in executions] == [True, True]
+    assert {e["constants_sha256"] for e in executions} == {constants["constants_sha256"]}
+    assert sorted(line for line in table.log() if line.startswith("load")) == [
+        "load T1B_Basic_08m",
+        "load T1D_BottomAnchor_12m_D2m_6PG",
+    ]
+    assert str(table.layouts) not in (run / "run.json").read_text()
+    assert main(["replay", str(run)]) == 0
+
+
+def test_two_commands_take_turns(start: Start, table: Any) -> None:
+    start()
+    change = ["-T", "executors=polybridge.native", "-T", f"calibration=@{table.calibration}"]
+    words = ["try", "polybridge.smoke", str(TRUSS), "--id", "T1B_Basic_08m", *change]
+    both = [evalkit(*words), evalkit(*words)]
+    for process in both:
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, err
+    assert table.log() == ["load T1B_Basic_08m", "run", "leave"] * 2
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_files_come_back_after_a_kill(
+    start: Start, table: Any, tmp_path: Path, there: bool, capsys: Any
+) -> None:
+    if there:
+        table.slot.write_bytes(b"a person's own layout")
+        os.utime(table.slot, ns=(10**18, 10**18))
+    start("--speed", "0.01")
+    changed = ["-T", "calibration.window_s=60.0", "-n", "1", "-j", "1", "-o", str(tmp_path / "runs")]
+    command = evalkit(
+        "run", "polybridge.smoke", "--executor", "native", "--calibration", str(table.calibration), *changed
+    )
+    until(lambda: "run" in table.log(), "the run never began")
+    until(no_key_is_down, "the key was never let go")
+    os.killpg(command.pid, signal.SIGKILL)
+    command.communicate()
+    assert table.slot.read_bytes().startswith(b"{")
+    assert main(["polybridge", "native", "doctor", "--calibration", str(table.calibration), "--json"]) == 1
+    found = {f["name"]: f for f in json.loads(capsys.readouterr().out)["findings"]}
+    assert "is again what it was before a run that broke off" in found["files"]["detail"]
+    assert found["editor"]["ok"] is False  # the game is still in the run
+    if there:
+        assert table.slot.read_bytes() == b"a person's own layout"
+        assert table.slot.stat().st_mtime_ns == 10**18
+    else:
+        assert not table.slot.exists()
+    assert not list(table.layouts.glob(".*"))
+    with whole_game() as journal:
+        assert not journal.exists()
+    # The next run finds its way back to the editor by itself.
+    tried = [
+        "try",
+        "polybridge.smoke",
+        str(TRUSS),
+        "--id",
+        "T1B_Basic_08m",
+        "-T",
+        "executors=polybridge.native",
+    ]
+    assert main([*tried, "-T", f"calibration=@{table.calibration}"]) == 1  # a timeout: the game is slow
+    assert table.log() == ["load T1B_Basic_08m", "run", "leave", "load T1B_Basic_08m", "run", "leave"]
