@@ -135,3 +135,24 @@ def calibrated() -> Callable[..., Calibration]:
         return calibration_from(CALIBRATION | changes)
 
     return change
+
+
+@pytest.fixture(scope="module")
+def shared_standin(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A stand-in called Watched for tests that don't drive it; its DISPLAY."""
+    slot = tmp_path_factory.mktemp("layouts") / "evalkit.layout.json"
+    process = subprocess.Popen(
+        [sys.executable, str(STANDIN), str(slot), "--title", "Watched"],
+        stdout=subprocess.PIPE, text=True, env=os.environ | {"DISPLAY": screen},
+    )  # fmt: skip
+    try:
+        assert announced(process) == "ready"
+        yield screen
+    finally:
+        stop(process)
+
+
+@pytest.fixture
+def standin(shared_standin: str, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in that is only looked at: its window is called Watched."""
+    monkeypatch.setenv("DISPLAY", shared_standin)
