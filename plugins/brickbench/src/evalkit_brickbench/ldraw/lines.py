@@ -20,7 +20,7 @@ LARGEST_NUMBER = 1e7
 LARGEST_COLOUR = 0x7FFFFFF
 
 _ORGANISATION = re.compile(
-    r"(?:unofficial[ _]?)?(part|subpart|primitive|shortcut|model|configuration|helper)\b"
+    r"(?:unofficial[ _]?)?(?:48[ _]|8[ _])?(part|subpart|primitive|shortcut|model|configuration|helper)\b"
 )
 _HELPER = re.compile(r"ls\d\d(?:\.dat)?$")
 

@@ -15,6 +15,8 @@ from evalkit_brickbench.ldraw.names import normalise
 from evalkit_brickbench.ldraw.notes import LDrawError, Note, NoteList, shorten
 
 SIZE_LIMIT_BYTES = 64 * 1024 * 1024
+LINE_LIMIT = 5_000_000
+BLOCK_LIMIT = 100_000
 
 _FILE = re.compile(r"\s*0\s+FILE\s+(\S.*)", re.IGNORECASE)
 _NOFILE = re.compile(r"\s*0\s+NOFILE\s*$", re.IGNORECASE)
@@ -38,9 +40,9 @@ class Block:
     @property
     def is_part(self) -> bool:
         """Whether a reference to this block places a part: by its header, or by `.dat` if that doesn't say
-        that it's a model."""
+        that it's a model or a piece of a part."""
         kind = self.header.kind
-        return kind in PART_KINDS or (self.key.endswith(".dat") and kind != "model")
+        return kind in PART_KINDS or (self.key.endswith(".dat") and kind != "model" and not self.is_geometry)
 
     @property
     def is_geometry(self) -> bool:
@@ -96,8 +98,12 @@ def read_document(
     raw, shown = _load(source, name, size_limit_bytes)
     notes = NoteList()
     text, encoding = decode(raw, shown, notes)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    sections = _split(lines, shown, notes)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") > LINE_LIMIT:
+        raise LDrawError(f"{shown}: more than {LINE_LIMIT:,} lines, the limit for LDraw files; split it")
+    sections = _split(text.split("\n"), shown, notes)
+    if len(sections) > BLOCK_LIMIT:
+        raise LDrawError(f"{shown}: more than {BLOCK_LIMIT:,} files in one, the limit for MPDs; split it")
     models = [section for section in sections if not section.is_data]
     if not any(_CONTENT.match(line) for section in models for line in section.lines):
         raise LDrawError(f"{shown}: no LDraw line in it; give an .ldr, .mpd or .dat file")
@@ -162,8 +168,8 @@ def _load(source: str | Path | bytes, name: str | None, limit: int) -> tuple[byt
 def _split(lines: list[str], name: str, notes: NoteList) -> list[_Section]:
     """Blocks between FILE, NOFILE and !DATA. Lines before the first FILE are the main model if they place
     anything, as in files that were joined by hand."""
-    current: _Section | None = _Section(name, 1)
-    sections: list[_Section] = [current] if current else []
+    sections = [_Section(name, 1)]
+    current: _Section | None = sections[0]
     for number, line in enumerate(lines, 1):
         start = line.lstrip()[:1]
         if start == "0":

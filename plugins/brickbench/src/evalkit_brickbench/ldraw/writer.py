@@ -72,7 +72,7 @@ def write_mpd(models: Sequence[Model], embedded: Mapping[str, str] | None = None
     for model in models:
         lines += [f"0 FILE {_checked(model.name)}", *_model_lines(model), "0 NOFILE"]
     for stem, text in (embedded or {}).items():
-        lines += [f"0 FILE {_checked(file_name(stem))}", *text.rstrip("\n").split("\n"), "0 NOFILE"]
+        lines += [f"0 FILE {_checked(file_name(stem))}", *text.split("\n"), "0 NOFILE"]
     return _encode(lines)
 
 
