@@ -62,3 +62,10 @@ def test_options_hold_no_secrets(shop: Any, option: str) -> None:
     done = shop.play(name, "-M", option, code=2)
     assert f"-M {option.partition('=')[0]}: no secrets here" in done.stderr
     assert not (shop.folder / "runs").exists()
+
+
+def test_credentials_that_cannot_be_read_are_found_first(rich_shop: Any) -> None:
+    (rich_shop.folder / "own-home" / ".standin" / "login.json").write_bytes(b"x" * (2 << 20))
+    done = play(rich_shop, "behave", code=2)
+    assert "can't read the credentials file" in done.stderr
+    assert not (rich_shop.folder / "runs").exists()

@@ -207,11 +207,15 @@ def hashes(files: Mapping[str, bytes]) -> dict[str, str]:
 def take(folder: Path, patterns: Sequence[str], max_bytes: int) -> Delivery:
     """The files of a folder that fit the patterns, sorted, at most `max_bytes` together.
 
-    Whoever filled the folder may have meant harm: no link is followed, only regular files are read, and
-    depth, number and size are bounded. What fits and isn't taken is in `omitted` with the reason.
+    Whoever filled the folder may have meant harm: no link is followed, only regular files that belong to
+    the folder's owner are read (a hard link may lead to somebody else's), and depth, number and size are
+    bounded. What fits and isn't taken is in `omitted` with the reason.
     """
     files: dict[str, bytes] = {}
     omitted: dict[str, str] = {}
+    if folder.is_symlink() or not folder.is_dir():  # an agent without isolation can do away with it
+        return Delivery(files, omitted)
+    owner = folder.stat().st_uid
     looked_at = 0
     left = max_bytes
     for where, folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
@@ -226,7 +230,10 @@ def take(folder: Path, patterns: Sequence[str], max_bytes: int) -> Delivery:
             if not asked_for(path, patterns):
                 continue
             told = _as_text(path)
-            content, reason = _read(name, descriptor, left) if told == path else (b"", "its name isn't UTF-8")
+            if told == path:
+                content, reason = _read(name, descriptor, left, owner)
+            else:
+                content, reason = b"", "its name isn't UTF-8"
             if not reason and len(files) == MAX_FILES:
                 reason = f"more than {MAX_FILES} files"
             if reason:
@@ -251,8 +258,8 @@ def _is_link(name: str, folder: int) -> bool:
     return True
 
 
-def _read(name: str, folder: int, most: int) -> tuple[bytes, str]:
-    """The content of a regular file and "", or nothing and why not."""
+def _read(name: str, folder: int, most: int, owner: int) -> tuple[bytes, str]:
+    """The content of an owner's regular file and "", or nothing and why not."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
@@ -261,6 +268,8 @@ def _read(name: str, folder: int, most: int) -> tuple[bytes, str]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return b"", "not a regular file"
+        if status.st_uid != owner:
+            return b"", "somebody else's file"
         if status.st_size > most:
             return b"", "more bytes than are taken"
         return file.read(status.st_size), ""

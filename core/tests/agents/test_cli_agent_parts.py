@@ -174,6 +174,24 @@ def test_links_devices_and_excess_are_left_out_with_the_reason(tmp_path: Path) -
     }
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_hard_link_to_the_file_of_somebody_else_is_left_out(tmp_path: Path) -> None:
+    folder, secret = tmp_path / "work", tmp_path / "secret"
+    folder.mkdir()
+    secret.write_text("secret")
+    os.chown(folder, 61001, 61001)
+    os.link(secret, folder / "a.json")
+    found = take(folder, ["*.json"], 100)
+    assert (found.files, found.omitted) == ({}, {"a.json": "somebody else's file"})
+
+
+def test_from_a_folder_that_is_gone_nothing_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for folder in ("gone", "x", "link"):
+        assert not take(tmp_path / folder, ["**"], 100).files
+
+
 def test_a_folder_without_bottom_is_bounded(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(MAX_DEPTH + 3):

@@ -17,6 +17,7 @@ from evalkit.agents.cli.stream import Meter
 from evalkit.agents.cli.template import load_template
 from evalkit.agents.cli.transcript import Transcript
 from evalkit.errors import EndReason, SandboxError, UnknownNameError, UsageError
+from evalkit.jsonfiles import read_file
 from evalkit.sandbox import Level, probe
 from evalkit.sandbox._guest import Guest, guest_place, launched_guest
 from evalkit.sandbox._interpreter import closed_to_others
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 #: How well a program can be shut in, the strongest first.
 ISOLATIONS = {"full": Level.FULL, "uid": Level.UID, "none": Level.NONE}
+MAX_CREDENTIALS_BYTES = 1 << 20
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 
@@ -103,6 +105,8 @@ class CliAgent:
         failure: Exception | None = None
         try:
             self._run(folder.parent, brief, ctx, record, redactor)
+        except SandboxError as error:  # not its doing: it didn't start, or there was no user id for it
+            failure = ProgramFailed(EndReason.MODEL_ERROR, str(error))
         except Exception as error:  # noqa: BLE001 - what was made until then is taken; the walk raises it
             failure = error
         taken = take(folder, brief.deliverables, brief.max_bytes)
@@ -171,7 +175,10 @@ class CliAgent:
         """All that the program gets and nobody else may see, by name."""
         yield from secrets_of_variables(self._variables(), self._template.credentials.variables)
         for path in self._credential_files():
-            yield from secrets_of_file(path, path.read_bytes())
+            try:
+                yield from secrets_of_file(path, read_file(path, MAX_CREDENTIALS_BYTES))
+            except OSError as error:
+                raise UsageError(f"can't read the credentials file {path}: {error.strerror}") from error
 
     def _refuse_secrets(self, given: Mapping[str, str]) -> None:
         """Options are recorded and seen by every user of the machine."""
