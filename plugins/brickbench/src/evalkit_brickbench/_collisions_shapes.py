@@ -29,30 +29,15 @@ _TURN = np.linalg.qr(
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
-    """A closed or open triangle mesh in LDU; `digest` (16 bytes) names its content.
-
-    `given`: the mesh before its surfaces were moved inwards, itself if they weren't. `low`, `high` [3]: its
-    box. What costs time is made when first asked for.
-    """
+class Surface:
+    """Triangles in LDU and their `fcl.BVHModel`, made when first asked for."""
 
     vertices: Floats
     triangles: Ints
-    digest: bytes
-    given: Shape = field(init=False)
-    low: Floats = field(init=False)
-    high: Floats = field(init=False)
     _bvh: Any = None
-    _rays: _Rays | None = None
-    _probes: Floats | None = None
-    _tree: Any = None
-
-    def __post_init__(self) -> None:
-        self.given = self
-        self.low, self.high = self.vertices.min(axis=0), self.vertices.max(axis=0)
 
     def bvh(self) -> Any:
-        """The `fcl.BVHModel` of the triangles."""
+        """The bounding volumes of the triangles, for any number of collision objects."""
         if self._bvh is None:
             import fcl
 
@@ -62,39 +47,71 @@ class Shape:
             self._bvh.endModel()
         return self._bvh
 
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """A part, stretched: `given` is its surface as the source has it, `given_inset_ldu` inside the true one;
+    `surface` lies `further_ldu` deeper. `low`, `high` [3] are the box of the given one, which decides first.
+
+    `digest` (16 bytes) names the content. What costs time is made when first asked for.
+    """
+
+    given: Surface
+    given_inset_ldu: float
+    further_ldu: float
+    digest: bytes
+    low: Floats = field(init=False)
+    high: Floats = field(init=False)
+    _surface: Surface | None = None
+    _rays: _Rays | None = None
+    _probes: Floats | None = None
+    _tree: Any = None
+
+    def __post_init__(self) -> None:
+        self.low, self.high = self.given.vertices.min(axis=0), self.given.vertices.max(axis=0)
+
+    @property
+    def surface(self) -> Surface:
+        """The given surface, moved inwards as far as the profile wants."""
+        if self._surface is None:
+            given = self.given
+            deeper = self.further_ldu > SAME_INSET_LDU
+            self._surface = (
+                Surface(*inset(given.vertices, given.triangles, self.further_ldu)) if deeper else given
+            )
+        return self._surface
+
     def contains(self, points: Floats) -> bool:
         """Whether any of the points [n, 3] lies inside, holes in the surface notwithstanding."""
         boxed = points[((points > self.low) & (points < self.high)).all(axis=1)]
-        return any(self._rays_().inside(point) for point in boxed)
+        return any(self._lines().inside(point) for point in boxed)
 
     def probes(self) -> Floats:
         """Points [p, 3] inside the shape, spread out and at least one in each shell; where a shell has no
         inside (a sheet), points on it."""
         if self._probes is None:
-            self._probes = _probes(self, self._rays_())
+            self._probes = _probes(self.surface, self._lines())
         return self._probes
 
     def coincides(self, other: Shape, rotation: Floats, translation: Floats) -> bool:
         """Whether `other`, placed by p ↦ rotation·p + translation, has the same vertices (to 0.1 LDU)."""
-        placed = other.vertices @ rotation.T + translation
+        placed = other.given.vertices @ rotation.T + translation
         if max(np.abs(placed.min(0) - self.low).max(), np.abs(placed.max(0) - self.high).max()) > MATCH_LDU:
             return False
-        back = (self.vertices - translation) @ rotation
-        return bool(
-            self._kd_tree().query(placed)[0].max() <= MATCH_LDU
-            and other._kd_tree().query(back)[0].max() <= MATCH_LDU
-        )
+        back = (self.given.vertices - translation) @ rotation
+        away = max(self._kd_tree().query(placed)[0].max(), other._kd_tree().query(back)[0].max())
+        return bool(away <= MATCH_LDU)
 
     def _kd_tree(self) -> Any:
         if self._tree is None:
             from scipy.spatial import cKDTree
 
-            self._tree = cKDTree(self.vertices)
+            self._tree = cKDTree(self.given.vertices)
         return self._tree
 
-    def _rays_(self) -> _Rays:
+    def _lines(self) -> _Rays:
         if self._rays is None:
-            self._rays = _Rays(self.vertices, self.triangles)
+            self._rays = _Rays(self.surface)
         return self._rays
 
 
@@ -103,27 +120,18 @@ def make_shape(mesh: Mesh, stretch: Floats, inset_ldu: float) -> Shape:
 
     A mesh that is inset further already stays as it is. Reflections turn the triangles round.
     """
-    digest = _digest(mesh, stretch, inset_ldu)
     vertices, triangles = mesh.vertices, mesh.triangles
     if not np.array_equal(stretch, np.eye(3)):
         vertices = vertices @ stretch.T
         if np.linalg.det(stretch) < 0:
-            triangles = np.ascontiguousarray(triangles[:, ::-1])
-    given = Shape(np.ascontiguousarray(vertices), np.ascontiguousarray(triangles), digest)
-    further = inset_ldu - mesh.inset_ldu
-    if further <= SAME_INSET_LDU:
-        return given
-    shape = Shape(*inset(given.vertices, given.triangles, further), digest)
-    shape.given = given
-    return shape
+            triangles = triangles[:, ::-1]
+    given = Surface(np.ascontiguousarray(vertices), np.ascontiguousarray(triangles))
+    digest = shape_digest(mesh, stretch, inset_ldu)
+    return Shape(given, mesh.inset_ldu, inset_ldu - mesh.inset_ldu, digest)
 
 
 def shape_digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
     """The name of what `make_shape` makes of the same arguments."""
-    return _digest(mesh, stretch, inset_ldu)
-
-
-def _digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     digest.update(np.array([len(mesh.vertices), mesh.inset_ldu, inset_ldu]).tobytes())
     digest.update(np.ascontiguousarray(stretch).tobytes())
@@ -135,9 +143,9 @@ def _digest(mesh: Mesh, stretch: Floats, inset_ldu: float) -> bytes:
 class _Rays:
     """Crossings of lines with the triangles of a mesh; `closed` if each edge runs once either way."""
 
-    def __init__(self, vertices: Floats, triangles: Ints) -> None:
-        self.triangles = vertices[triangles]
-        self.closed = _is_closed(triangles)
+    def __init__(self, surface: Surface) -> None:
+        self.triangles = surface.vertices[surface.triangles]
+        self.closed = _is_closed(surface.triangles)
         turned = self.triangles @ _TURN
         self._turned = turned
         flat = turned[:, :, 1:]
@@ -200,14 +208,14 @@ def winding_number(triangles: Floats, point: Floats) -> float:
     return float(np.arctan2(above, below).sum() / (2 * np.pi))
 
 
-def _probes(shape: Shape, rays: _Rays) -> Floats:
+def _probes(surface: Surface, rays: _Rays) -> Floats:
     """One point for each shell (the largest 64) and further ones, each as far as can be from those before."""
-    corners = shape.vertices[shape.triangles]
+    corners = surface.vertices[surface.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sizes = np.sqrt(np.einsum("ij,ij->i", normals, normals))
     centres = corners.mean(axis=1)
     order = np.argsort(-sizes, kind="stable")
-    shells = _shells(shape)[order]
+    shells = _shells(surface)[order]
     starts = order[np.sort(np.unique(shells, return_index=True)[1])[:MAX_SHELLS]]
     chosen = list(starts)
     large = order[: max(len(order) // 2, 1)]
@@ -243,14 +251,14 @@ def _middle(rays: _Rays, centre: Floats, normal: Floats) -> Floats | None:
     return point if rays.inside(point) else None
 
 
-def _shells(shape: Shape) -> NDArray[np.int32]:
+def _shells(surface: Surface) -> NDArray[np.int32]:
     """The number of the connected piece each triangle [m] belongs to."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    a, b, c = shape.triangles.T
+    a, b, c = surface.triangles.T
     rows, columns = np.concatenate([a, b]), np.concatenate([b, c])
-    size = len(shape.vertices)
+    size = len(surface.vertices)
     links = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
     labels = connected_components(links, directed=False)[1]
     return np.asarray(labels[a], dtype=np.int32)

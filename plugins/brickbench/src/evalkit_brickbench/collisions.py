@@ -17,7 +17,7 @@ import numpy as np
 
 from evalkit_brickbench import _collisions_poses as poses
 from evalkit_brickbench._collisions_poses import Indices, TooManyPairsError
-from evalkit_brickbench._collisions_shapes import Shape, make_shape, shape_digest
+from evalkit_brickbench._collisions_shapes import Shape, Surface, make_shape, shape_digest
 from evalkit_brickbench._collisions_store import VerdictStore, default_store
 from evalkit_brickbench.parts.catalogue import Catalogue
 from evalkit_brickbench.scene import Floats, Mesh, MeshSource, Scene
@@ -94,7 +94,7 @@ def collide(
         profile=profile,
         pairs=pairs,
         kinds=tuple(KINDS[verdict - 1] for verdict in verdicts[hits]),
-        boxes=_overlaps(placed, near[hits], profile.inset_ldu),
+        boxes=_overlaps(placed, near[hits]),
         without_mesh=placed.without_mesh,
         without_volume=placed.without_volume,
         meshes=meshes.id,
@@ -217,15 +217,17 @@ def _in_order(placed: _Placed, near: Indices) -> tuple[Indices, Indices, Indices
     """First and second part [k] of each pair and their relative pose [k, 12], the same way round for pairs
     that are the same but for where they stand."""
     first, second = near[:, 0].copy(), near[:, 1].copy()
-    ranks = np.argsort(np.argsort([shape.digest for shape in placed.shapes], kind="stable"), kind="stable")
+    places = {digest: place for place, digest in enumerate(sorted({shape.digest for shape in placed.shapes}))}
+    ranks = np.array([places[shape.digest] for shape in placed.shapes])
     left, right = ranks[placed.kinds[first]], ranks[placed.kinds[second]]
     swap = left > right
     first[swap], second[swap] = second[swap], first[swap].copy()
     relative = poses.relative_poses(placed.rotations, placed.positions, first, second)
     same = np.flatnonzero(left == right)
     back = poses.relative_poses(placed.rotations, placed.positions, second[same], first[same])
-    turned = same[~poses.first_in_order(relative[same], back)]
-    relative[turned] = back[~poses.first_in_order(relative[same], back)]
+    later = ~poses.first_in_order(relative[same], back)
+    turned = same[later]
+    relative[turned] = back[later]
     first[turned], second[turned] = second[turned], first[turned].copy()
     return first, second, relative
 
@@ -244,11 +246,9 @@ class _Narrow:
         """The verdict on two shapes, the other at p ↦ rotation·p + translation."""
         if one.coincides(other, rotation, translation):
             return 1 + KINDS.index("duplicate")
+        crossing = self._cross(one.surface, other.surface, rotation, translation)
         # Moved vertices may stick out where a mesh is badly formed: what wasn't there before doesn't count.
-        if self._cross(one, other, rotation, translation) and (
-            (one is one.given and other is other.given)
-            or self._cross(one.given, other.given, rotation, translation)
-        ):
+        if crossing and self._cross(one.given, other.given, rotation, translation):
             return 1 + KINDS.index("surface")
         if one.contains(other.probes() @ rotation.T + translation) or other.contains(
             (one.probes() - translation) @ rotation
@@ -256,26 +256,27 @@ class _Narrow:
             return 1 + KINDS.index("containment")
         return _CLEAR
 
-    def _cross(self, one: Shape, other: Shape, rotation: Floats, translation: Floats) -> bool:
+    def _cross(self, one: Surface, other: Surface, rotation: Floats, translation: Floats) -> bool:
         still, moving = self._object(one)[0], self._object(other)[1]
         moving.setTransform(self._fcl.Transform(rotation, translation))
         return bool(self._fcl.collide(still, moving, self._request, self._fcl.CollisionResult()))
 
-    def _object(self, shape: Shape) -> tuple[Any, Any]:
-        key = id(shape)
+    def _object(self, surface: Surface) -> tuple[Any, Any]:
+        key = id(surface)
         if key not in self._objects:
-            bvh = shape.bvh()
+            bvh = surface.bvh()
             self._objects[key] = (self._fcl.CollisionObject(bvh), self._fcl.CollisionObject(bvh))
         return self._objects[key]
 
 
-def _overlaps(placed: _Placed, pairs: Indices, inset_ldu: float) -> Floats:
+def _overlaps(placed: _Placed, pairs: Indices) -> Floats:
     """Intersections [k, 2, 3] of the boxes around the true surfaces of both parts."""
     boxes: dict[int, tuple[Floats, Floats]] = {}
     for part in np.unique(pairs):
         shape = placed.shapes[placed.kinds[part]]
-        corners = shape.vertices @ placed.rotations[part].T + placed.positions[part]
-        boxes[int(part)] = corners.min(axis=0) - inset_ldu, corners.max(axis=0) + inset_ldu
+        corners = shape.given.vertices @ placed.rotations[part].T + placed.positions[part]
+        out = shape.given_inset_ldu
+        boxes[int(part)] = corners.min(axis=0) - out, corners.max(axis=0) + out
     found = [
         (np.maximum(boxes[i][0], boxes[j][0]), np.minimum(boxes[i][1], boxes[j][1]))
         for i, j in pairs.tolist()
