@@ -43,8 +43,8 @@ T = TypeVar("T")
 INLINE_BYTES = 2048
 #: After this many calls in a row that the budget refused, the episode ends.
 MAX_REFUSALS = 3
-#: Limits that are checked for a whole reply, before the agent answers.
-_PER_REPLY = ("calls", "tool_calls", "llm_calls")
+#: What a reply was spent on is no reason to leave out some of its calls.
+_PER_REPLY = ("calls", "tool_calls", "llm_calls", "tokens", "cost")
 
 
 class Sink(Protocol):
@@ -313,8 +313,7 @@ class _Walk:
         """End the episode when a counter that no tool can do without has reached its limit.
 
         `executions` counts candidates put to the test, however many executors look at each. Calls of one
-        reply are made under one count of `calls` and `llm_calls`, and what they exceed of `tool_calls` is
-        refused.
+        reply are made under one count of what the reply took, and what they exceed of `tool_calls` is refused.
         """
         for name in self.rules.limits:
             if name.startswith("meter:") or (between_calls and name in _PER_REPLY):

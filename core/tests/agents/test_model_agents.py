@@ -147,9 +147,13 @@ def test_the_last_model_call_that_is_allowed_is_carried_out(tmp_path: Path) -> N
     assert (len(played.requests), played.environment.said) == (3, ["x"] * 3)
 
 
-def test_all_calls_of_the_last_reply_are_carried_out(tmp_path: Path) -> None:
-    played = Played(tmp_path, TextToolsAgent, [block("a", "b", "c")], {"llm_calls": 1})
-    assert played.reason() == ("limit", "llm_calls: limit 1, observed 1")
+@pytest.mark.parametrize(("name", "limit", "observed"), [("llm_calls", 1, 1), ("tokens", 9, 12)])
+def test_all_calls_of_the_last_reply_are_carried_out(
+    tmp_path: Path, name: str, limit: int, observed: int
+) -> None:
+    reply = {"text": block("a", "b", "c"), "usage": {"input": 10, "output": 2}}
+    played = Played(tmp_path, TextToolsAgent, [reply], {name: limit})
+    assert played.reason() == ("limit", f"{name}: limit {limit}, observed {observed}")
     assert played.environment.said == ["a", "b", "c"]
 
 

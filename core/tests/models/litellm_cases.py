@@ -185,6 +185,17 @@ class TestBothWires:
         assert [a.status for a in found.attempts] == [429, 500, 502, None, 200, 200]
         assert (session.counters["llm_calls"], session.counters["http_attempts"]) == (1, 6)
 
+    @pytest.mark.parametrize("behaviour", [hang(), stall(), drip(pause_s=0.05, pieces=400)])
+    def test_the_deadline_ends_a_call_however_the_provider_dawdles(self, provider, wire, behaviour):
+        session = session_of(provider, wire, attempts=5)
+        session.complete(HELLO, key=KEY)
+        provider.then(behaviour)
+        session.allow(0.5)
+        error = failed(session)
+        assert error.kind is ErrorKind.DEADLINE
+        assert (len(error.attempts), len(provider.requests)) == (1, 2)
+        assert session.counters["llm_calls"] == 1
+
     @pytest.mark.parametrize("behaviour", [hang(), stall()])
     def test_silence_is_a_read_timeout(self, provider, wire, behaviour):
         provider.then(behaviour)
