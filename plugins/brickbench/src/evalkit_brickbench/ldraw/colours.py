@@ -65,7 +65,11 @@ class Palette:
         notes = NoteList()
         for code in sorted(set(codes)):
             if not self.knows(code):
-                notes.add("unknown-colour", f"colour {code} is unknown; shown in magenta", file)
+                notes.add(
+                    "unknown-colour",
+                    f"colour {code} isn't in the table ({self.id}); it's shown in magenta",
+                    file,
+                )
         return notes.finish()
 
 
@@ -94,7 +98,7 @@ def parse_ldconfig(text: str, name: str = "LDConfig.ldr") -> tuple[Palette, tupl
 
 @cache
 def builtin_palette() -> Palette:
-    """About 140 common colours, and the main and edge colours as they're shown when nothing is above."""
+    """About 190 common colours, and the main and edge colours as they're shown when nothing is above."""
     colours = [
         Colour(16, "Main_Colour", (0xFF, 0xFF, 0x80), _DARK),
         Colour(24, "Edge_Colour", (0x7F, 0x7F, 0x7F), _DARK),
