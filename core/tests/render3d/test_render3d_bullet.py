@@ -28,13 +28,13 @@ def test_silhouettes_agree_with_tiny_renderer() -> None:
     finally:
         pybullet.disconnect(client)
     theirs = np.reshape(mask, (size, size))
-    # TinyRenderer looks near the lower left corner of a pixel, not at its middle: take the samples of a finer
-    # picture that lie there.
-    ours = buffers(scene, camera, (2 * size, 2 * size)).ids[1::2, ::2]
+    ours = buffers(scene, camera, (size, size)).ids
     assert len(np.unique(ours)) >= 6
-    assert (ours == theirs).mean() > 0.992
-    either, both = (ours >= 0) | (theirs >= 0), (ours >= 0) & (theirs >= 0)
-    assert both.sum() / either.sum() > 0.98
+    # TinyRenderer looks near a corner of each pixel, not at its middle: pixels at an edge may differ.
+    shifts = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+    inner = np.all([np.roll(ours, shift, (0, 1)) == ours for shift in shifts], axis=0)
+    assert (inner & (ours >= 0)).sum() > 3000
+    assert np.array_equal(ours[inner], theirs[inner])
 
 
 def _both(pybullet, client, ident, middle, half, turn) -> MeshInstance:  # type: ignore[no-untyped-def]

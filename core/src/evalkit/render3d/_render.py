@@ -18,7 +18,7 @@ from evalkit.render3d._triangles import draw_instance
 
 _MOST_SAMPLES = 16_384
 #: Transparent surfaces seen one behind the other; farther ones are left out.
-_PEELS = 6
+_PEELS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,8 @@ class _Stage:
 
     def draw(self, instances: Iterable[MeshInstance]) -> None:
         """Draw opaque instances, from front to back so that most of what is hidden can be skipped."""
-        placed = [(self._placed(instance), instance) for instance in instances]
-        placed.sort(key=lambda pair: (-_middle_z(*pair), pair[1].id))
-        for matrix, instance in placed:
-            self._draw_one(matrix, instance, self.opaque, self.opaque, peel=False)
+        for matrix, instance in self._front_to_back(instances):
+            self._draw_one(matrix, instance, self.opaque, self._tiles, self.opaque, peel=False)
 
     def draw_lines(self, instances: Iterable[MeshInstance], layer: Layer, ink: Ink, thickness: int) -> None:
         """Ink the edge lines of instances where nothing in `layer` hides them."""
@@ -131,11 +129,12 @@ class _Stage:
         through[..., 3] = 256
         previous, layer = _new_layer(self.shape), _new_layer(self.shape)
         previous.nearness[:] = math.inf
-        placed = [(self._placed(instance), instance) for instance in instances]
+        placed = self._front_to_back(instances)
         for peeled in range(_PEELS):
             clear(layer)
+            tiles = _new_tiles(self.shape)
             for matrix, instance in placed:
-                self._draw_one(matrix, instance, layer, previous, peel=True)
+                self._draw_one(matrix, instance, layer, tiles, previous, peel=True)
             ink = np.zeros(self.shape, np.uint8)
             if peeled == 0:
                 if outlines:
@@ -147,13 +146,25 @@ class _Stage:
         return through
 
     def _draw_one(
-        self, matrix: Floats, instance: MeshInstance, layer: Layer, previous: Layer, *, peel: bool
+        self,
+        matrix: Floats,
+        instance: MeshInstance,
+        layer: Layer,
+        tiles: Tiles,
+        previous: Layer,
+        *,
+        peel: bool,
     ) -> None:
         mesh = instance.mesh
         draw_instance(
             mesh.vertices, mesh.triangles, instance.rgba, mesh.box, matrix, instance.id, instance.closed,
-            self.lens, self._lights, layer, self._tiles, self.opaque, previous, peel,
+            self.lens, self._lights, layer, tiles, self.opaque, self._tiles, previous, peel,
         )  # fmt: skip
+
+    def _front_to_back(self, instances: Iterable[MeshInstance]) -> list[tuple[Floats, MeshInstance]]:
+        """Instances with their matrices by the depth of their middles."""
+        placed = [(self._placed(instance), instance) for instance in instances]
+        return sorted(placed, key=lambda pair: (-_middle_z(*pair), pair[1].id))
 
     def _placed(self, instance: MeshInstance) -> Floats:
         """[3, 4]: from the mesh into camera space."""

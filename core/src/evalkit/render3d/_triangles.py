@@ -38,18 +38,21 @@ def draw_instance(
     layer: Layer,
     tiles: Tiles,
     opaque: Layer,
+    opaque_tiles: Tiles,
     previous: Layer,
     peel: bool,
 ) -> int:
-    """Draw one instance into `layer`; returns how many samples it took.
+    """Draw one instance into `layer` with its `tiles`; returns how many samples it took.
 
     `matrix` [3, 4] takes the mesh into camera space; `lights` [k, 4]: directions towards the lights in camera
     space and their strengths, the last row the ambient one (no direction). With `peel`, only what lies
-    before `opaque` and behind `previous` is drawn; `tiles` are always those of the opaque layer.
+    before `opaque` and behind `previous` is drawn.
     """
     height, width = layer.nearness.shape
     left, top, right, bottom, nearest = _screen_box(box, matrix, lens, width, height)
-    if left > right or top > bottom or _hidden(opaque, tiles, left, top, right, bottom, nearest):
+    if left > right or top > bottom or _hidden(layer, tiles, left, top, right, bottom, nearest):
+        return 0
+    if peel and _hidden(opaque, opaque_tiles, left, top, right, bottom, nearest):
         return 0
     camera = np.empty((len(vertices), 3))
     screen = np.empty((len(vertices), 3))
@@ -76,7 +79,7 @@ def draw_instance(
             colour, normal = _shade(camera, a, b, c, colours[t if len(colours) > 1 else 0], lens, lights)
             for k in range(2, len(polygon)):
                 taken += _fill(polygon, 0, k - 1, k, ident, colour, normal, layer, opaque, previous, peel)
-    if taken and not peel:
+    if taken:
         tiles.stale[top // TILE : bottom // TILE + 1, left // TILE : right // TILE + 1] = True
     return taken
 
