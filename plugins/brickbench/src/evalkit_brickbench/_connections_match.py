@@ -190,7 +190,7 @@ def _near(
     if not len(a) or not len(b):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     _refuse_crowds(points[a], points[b], radius)
-    trees = KDTree(points[a]), KDTree(points[b])
+    trees = [KDTree(points[rows], balanced_tree=False) for rows in (a, b)]
     pairs = trees[0].sparse_distance_matrix(trees[1], radius + ROUNDING_LDU, output_type="ndarray")
     return a[pairs["i"]], b[pairs["j"]]
 

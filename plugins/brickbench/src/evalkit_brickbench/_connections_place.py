@@ -44,31 +44,37 @@ def rigid_parts(scene: Scene, catalogue: Catalogue) -> RigidParts:
     finite = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(positions).all(axis=1)
     if not finite.all():
         raise ValueError(f"part {int(np.argmin(finite))} has a pose that isn't finite")
-    error = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    error = _error(matrices)
     volume = np.linalg.det(matrices)
-    rotations = _nearest_rotations(matrices, error)
     unique = {stem: catalogue.resolve(stem) for stem in dict.fromkeys(scene.stems)}
     resolved = [unique[stem] for stem in scene.stems]
+    aliased = matrices.copy()
     for part, target in enumerate(resolved):
         if target is not None and target.stem != scene.stems[part]:
-            positions[part] = rotations[part] @ target.pose[:3, 3] + positions[part]
-            rotations[part] = rotations[part] @ target.pose[:3, :3]
+            positions[part] += matrices[part] @ target.pose[:3, 3]
+            aliased[part] = matrices[part] @ target.pose[:3, :3]
     return RigidParts(
         stems=tuple(None if target is None else target.stem for target in resolved),
-        rotations=rotations,
+        rotations=_nearest_rotations(aliased),
         positions=positions,
         reflected=volume < 0.0,
         deformed=(np.abs(np.abs(volume) - 1.0) > VOLUME_TOLERANCE) | (error > SHEAR_TOLERANCE),
     )
 
 
-def _nearest_rotations(matrices: Floats, error: Floats) -> Floats:
+def _nearest_rotations(matrices: Floats) -> Floats:
     """The orthogonal matrices nearest in the Frobenius norm (polar decomposition), reflections kept."""
+    inexact = _error(matrices) > EXACT_ROTATION
     rotations = matrices.copy()
-    inexact = error > EXACT_ROTATION
     u, _, vh = np.linalg.svd(matrices[inexact])
     rotations[inexact] = u @ vh
     return rotations
+
+
+def _error(matrices: Floats) -> Floats:
+    """Largest entry of M·Mᵀ − I of each matrix: 0 for rotations and reflections."""
+    error: Floats = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    return error
 
 
 def place(parts: RigidParts, catalogue: Catalogue) -> Placed:
