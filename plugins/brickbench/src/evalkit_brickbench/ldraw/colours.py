@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -45,6 +45,9 @@ class Palette:
 
     def __len__(self) -> int:
         return len(self._colours)
+
+    def __iter__(self) -> Iterator[Colour]:
+        return iter(self._colours.values())
 
     def knows(self, code: int) -> bool:
         """Whether a code is in the table or a direct colour."""
