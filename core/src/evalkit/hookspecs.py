@@ -63,6 +63,7 @@ class BenchmarkSpec:
     task_reader: str | None = None
     free_task: str | None = None
     trial: str | None = None
+    pictures: str | None = None
     warm: str | None = None
     url: str = ""
     claim: str = ""
@@ -94,7 +95,8 @@ class ValidatorSpec:
 class ExecutorSpec:
     """Evidence about a candidate; `target` names an `evalkit.types.Executor` class.
 
-    `needs_model` marks a judge; `warm` as in `BenchmarkSpec`.
+    `needs_model` marks a judge; `exclusive` one that uses what a machine has once (a screen): with it a run
+    has one worker. Other runs don't know of that, so it has a lock of its own. `warm` as in `BenchmarkSpec`.
     """
 
     id: str
@@ -102,6 +104,7 @@ class ExecutorSpec:
     version: str
     summary: str = ""
     needs_model: bool = False
+    exclusive: bool = False
     warm: str | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,7 +115,6 @@ def gather_evidence(
 ) -> Gathered:
     """Put final designs before the suite's final executors where evidence is missing."""
     from evalkit.run.evidence import gather, missing_evidence, recorded_setup
-    from evalkit.run.pool import default_workers
     from evalkit.run.runner import DEFAULT_JOB_MEMORY_BYTES, DEFAULT_JOB_TIMEOUT_S
     from evalkit.store.reader import RunReader
 
@@ -128,7 +127,7 @@ def gather_evidence(
         plugins,
         writer,
         waiting,
-        workers=default_workers(jobs),
+        workers=_workers(plugins, setup.benchmark, executors, jobs, say),
         timeout_s=DEFAULT_JOB_TIMEOUT_S,
         memory_bytes=DEFAULT_JOB_MEMORY_BYTES,
     )
@@ -187,6 +186,21 @@ def _stopped(broken: Broken, *, alone: bool) -> str:
     return f"{broken.agent} {played}; left: {', '.join(names[:NAMED]) or 'none'}{more}"
 
 
+def _workers(
+    plugins: Plugins, benchmark: str, executors: Sequence[str], jobs: int | None, say: Callable[[str], None]
+) -> int:
+    """How many worker processes there are; one where an executor can't be used twice at a time."""
+    from evalkit.run.pool import default_workers
+
+    specs = plugins.executors(benchmark)
+    exclusive = next((name for name in executors if specs[name].exclusive), None)
+    if exclusive is None:
+        return default_workers(jobs)
+    if jobs is not None and jobs > 1:
+        say(f"note: {exclusive} takes one design at a time, so there is one worker")
+    return 1
+
+
 def _play(
     plan: Plan,
     keys: Collection[EpisodeKey],
@@ -196,7 +210,6 @@ def _play(
     say: Callable[[str], None],
 ) -> Outcome:
     from evalkit.cli._progress import ProgressView
-    from evalkit.run.pool import default_workers
     from evalkit.run.runner import Outcome, Runner, warm_up
 
     if not keys:
@@ -206,7 +219,7 @@ def _play(
         plan.setup,
         writer,
         plugins,
-        workers=default_workers(options.jobs),
+        workers=_workers(plugins, plan.setup.benchmark, plan.setup.executors, options.jobs, say),
         job_timeout_s=options.timeout_s,
         job_memory_bytes=options.memory_mib * 2**20,
         max_errors=options.max_errors,

@@ -23,6 +23,7 @@ NATIVE = ExecutorSpec(
     target="evalkit_polybridge.native.executor:NativeExecutor",
     version="1",
     summary="the real game on this machine, driven through its window (needs --calibration)",
+    exclusive=True,
     warm="evalkit_polybridge.native.executor:prepare",
 )
 

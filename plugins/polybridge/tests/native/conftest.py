@@ -22,7 +22,7 @@ from evalkit_polybridge.native.layouts import FOLDER_VARIABLE
 STANDIN = Path(__file__).with_name("standin.py")
 LEVELS = ("T1B_Basic_08m", "T1D_BottomAnchor_12m_D2m_6PG")
 #: How long a process may take to say that it is there.
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 CALIBRATION: dict[str, Any] = {
     "version": 1,

@@ -143,8 +143,9 @@ class StandIn:
         if self.misbehave == "crash":
             os.abort()
         elif self.misbehave == "close":
-            self.window.unmap()
+            self.window.destroy()
             self.display.sync()
+            time.sleep(120.0)
         elif self.misbehave == "lose-focus":
             self.other.set_input_focus(X.RevertToParent, X.CurrentTime)
             self.display.sync()

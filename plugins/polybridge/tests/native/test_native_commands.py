@@ -86,7 +86,7 @@ def test_a_person_points_at_what_is_missing(start: Start, table: Any, tmp_path: 
             for answer in answers:
                 person.stdin.write(answer)
             person.stdin.flush()
-        _, rest = person.communicate(timeout=60)
+        _, rest = person.communicate(timeout=120)
     finally:
         display.close()
         person.kill()

@@ -18,7 +18,7 @@ from evalkit.cli.main import main
 from evalkit_polybridge.native.executor import whole_game
 
 Start = Callable[..., subprocess.Popen[str]]
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 TRUSS = Path(__file__).parents[4] / "examples" / "warren_08m.json"
 
 
@@ -54,6 +54,7 @@ def test_two_levels_through_the_command(start: Start, table: Any, tmp_path: Path
     done = evalkit(*words, *game)
     out, err = done.communicate(timeout=PATIENCE_S)
     assert done.returncode == 0, err
+    assert "polybridge.native takes one design at a time, so there is one worker" in err
     assert json.loads(out)
     (run,) = (tmp_path / "runs").iterdir()
     manifest = json.loads((run / "run.json").read_text())

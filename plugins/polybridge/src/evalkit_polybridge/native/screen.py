@@ -19,9 +19,10 @@ def open_desktop() -> Desktop:
         from evalkit_polybridge.native.windows import WindowsDesktop
 
         return WindowsDesktop()
-    from evalkit_polybridge.native.x11 import X11Desktop
+    else:  # noqa: RET505 - so that types hold on either system
+        from evalkit_polybridge.native.x11 import X11Desktop
 
-    return X11Desktop()
+        return X11Desktop()
 
 
 def require_libraries() -> None:
