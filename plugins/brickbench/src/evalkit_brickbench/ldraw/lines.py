@@ -69,6 +69,7 @@ class _State:
     loose: int = 0
     kind: str = ""
     buffers: dict[str, int] = field(default_factory=dict)
+    codes: dict[str, int] = field(default_factory=dict)
     in_synth: bool = False
     in_synthesized: bool = False
 
@@ -126,17 +127,27 @@ def _take_reference(fields: list[str], number: int, state: _State, ghost: bool =
         del state.numbers[filled:]
         state.notes.add("bad-number", "a coordinate isn't a number; the part is left out", state.file, number)
         return
-    colour = int(fields[1]) if fields[1].isdecimal() and len(fields[1]) < 8 else parse_colour(fields[1])
+    colour = state.codes.get(fields[1])
     if colour is None:
-        message = f"'{shorten(fields[1], 20)}' isn't a colour; {MAIN_COLOUR} is used"
-        state.notes.add("bad-colour", message, state.file, number)
-        colour = MAIN_COLOUR
+        colour = _colour(fields[1], number, state)
     if ghost:
         state.ghosts.append(len(state.names))
     state.names.append(fields[14].rstrip())
     state.colours.append(colour)
     state.lines.append(number)
     state.steps.append(state.step)
+
+
+def _colour(text: str, number: int, state: _State) -> int:
+    """A colour code seen for the first time (or a wrong one): models have few, so the rest is looked up."""
+    colour = parse_colour(text)
+    if colour is None:
+        message = f"'{shorten(text, 20)}' isn't a colour; {MAIN_COLOUR} is used"
+        state.notes.add("bad-colour", message, state.file, number)
+        return MAIN_COLOUR
+    if len(state.codes) < 1000:
+        state.codes[text] = colour
+    return colour
 
 
 def _take_meta(fields: list[str], number: int, state: _State) -> None:

@@ -171,7 +171,7 @@ def _split(lines: list[str], name: str, notes: NoteList) -> list[_Section]:
     sections = [_Section(name, 1)]
     current: _Section | None = sections[0]
     for number, line in enumerate(lines, 1):
-        start = line.lstrip()[:1]
+        start = line[:1] if line[:1] == "1" else line.lstrip()[:1]
         if start == "0":
             if found := _FILE.match(line):
                 current = _Section(found[1].strip(), number + 1)
