@@ -106,7 +106,10 @@ def _text(trial: Trial, suite: Suite) -> str:
     for execution in trial.executions:
         verdict = {True: "success", False: "failure", None: "no verdict"}[execution.success]
         lines.append(f"{execution.executor}: {verdict}")
-    lines += [f"  {name}: {_plain(value)}" for name, value in trial.report.items()]
+    if trial.text is not None:
+        lines += trial.text
+    else:
+        lines += [f"  {name}: {_plain(value)}" for name, value in trial.report.items()]
     lines.append(f"works: {'yes' if trial.works else 'no'}")
     return "\n".join(lines)
 

@@ -80,6 +80,7 @@ class Trial:
     executions: tuple[Execution, ...]
     scores: dict[str, Score]
     report: Mapping[str, Any]
+    text: Sequence[str] | None
     artifacts: dict[str, bytes]
     to_execute: bool
 
@@ -166,10 +167,16 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
     episode = Episode(key, list(sink.events), sink.events[-1], sink.load, gathered)
     violations = _violations(episode)
     candidate = watch.candidate
-    report: Mapping[str, Any] = {}
+    report: dict[str, Any] = {}
     if spec.trial is not None:
         verdict = Verdict(violations)
-        report = resolve(spec.trial, plugin)(task, candidate, verdict, watch.executions, suite.settings)
+        found = resolve(spec.trial, plugin)(task, candidate, verdict, watch.executions, suite.settings)
+        report = dict(found)
+    text = report.pop("text", None)
+    artifacts = {artifact.name: artifact for e in watch.executions for artifact in e.artifacts}
+    if pictures and spec.pictures is not None and candidate is not None:
+        drawn = resolve(spec.pictures, plugin)(task, candidate, suite.settings)
+        artifacts |= {artifact.name: artifact for artifact in drawn}
     return Trial(
         task,
         candidate,
@@ -177,7 +184,8 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
         tuple(watch.executions),
         _scores(plugins, suite, episode, task),
         report,
-        _artifacts(watch.executions),
+        text,
+        {name: artifact.data for name, artifact in artifacts.items()},
         bool(suite.executors or final),
     )
 
@@ -243,10 +251,6 @@ def _scores(plugins: Plugins, suite: Suite, episode: Episode, task: Task) -> dic
             scorer = resolve(spec.target, plugins.origin(spec).plugin)(dict(suite.settings))
             scores[id] = scorer.measure(episode, task)
     return scores
-
-
-def _artifacts(executions: Sequence[Execution]) -> dict[str, bytes]:
-    return {artifact.name: artifact.data for execution in executions for artifact in execution.artifacts}
 
 
 @dataclass(slots=True)

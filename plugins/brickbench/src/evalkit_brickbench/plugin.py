@@ -1,13 +1,106 @@
-"""Hook implementations of BrickBench."""
+"""What brickbench offers to evalkit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from evalkit.hookspecs import BenchmarkSpec, hookimpl
+from evalkit.hookspecs import (
+    AgentSpec,
+    BenchmarkSpec,
+    CheckSpec,
+    DataSourceSpec,
+    EnvironmentSpec,
+    ExecutorSpec,
+    MetricSpec,
+    ValidatorSpec,
+    hookimpl,
+)
+from evalkit_brickbench.specs import BUILD, METRICS, STABILITY
+
+BENCHMARK = "brickbench"
 
 
 @hookimpl
 def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
-    """None yet: the checks stand by themselves."""
-    return []
+    """The benchmark."""
+    return [
+        BenchmarkSpec(
+            id=BENCHMARK,
+            title="BrickBench: LEGO models that hold together and stand",
+            claim="Valid says that parts exist, connect as labelled, don't collide and stay put by this "
+            "project's own geometry and statics; it doesn't say that a person could put the model together.",
+            tasks="evalkit_brickbench.tasks:load_tasks",
+            settings="evalkit_brickbench.settings:BrickSettings",
+            opener="evalkit_brickbench.trial:open_model",
+            free_task="evalkit_brickbench.trial:free_task",
+            trial="evalkit_brickbench.trial:report",
+            pictures="evalkit_brickbench.pictures:all_pictures",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_suites() -> Path:
+    """The suites file beside this module."""
+    return Path(__file__).with_name("suites.yaml")
+
+
+@hookimpl
+def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
+    """A folder to work in."""
+    if benchmark != BENCHMARK or variant != "default":
+        return None
+    return EnvironmentSpec(target="evalkit_brickbench.environment:BrickWorkspace", mode="workspace")
+
+
+@hookimpl
+def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
+    """Part rules and collisions."""
+    return [BUILD] if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
+    """Stability."""
+    return [STABILITY] if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_metrics(benchmark: str) -> Sequence[MetricSpec]:
+    """Validity and what builds are made of."""
+    return METRICS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_agents() -> Sequence[AgentSpec]:
+    """Agents that need no model."""
+    return [
+        AgentSpec(
+            name="stacker",
+            target="evalkit_brickbench.agents.stacker:StackerAgent",
+            summary="a wall in the prompt's colours: valid, and nothing else",
+            benchmarks=(BENCHMARK,),
+        )
+    ]
+
+
+@hookimpl
+def evalkit_data_sources() -> Sequence[DataSourceSpec]:
+    """The LDraw library."""
+    return [
+        DataSourceSpec(
+            name="ldraw",
+            target="evalkit_brickbench.library:pull",
+            summary="official geometry of all LDraw parts, with prints",
+            licence="CC BY 4.0 (ldraw.org)",
+            url="https://library.ldraw.org/library/updates/complete.zip",
+            size="about 140 MB",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_checks() -> Sequence[CheckSpec]:
+    """Where part knowledge comes from."""
+    return [CheckSpec(name="brickbench", target="evalkit_brickbench.doctor:check")]

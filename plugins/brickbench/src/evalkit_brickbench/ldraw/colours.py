@@ -47,6 +47,7 @@ class Palette:
         return len(self._colours)
 
     def __iter__(self) -> Iterator[Colour]:
+        """The colours in the order of their definition."""
         return iter(self._colours.values())
 
     def knows(self, code: int) -> bool:

