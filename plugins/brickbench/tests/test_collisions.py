@@ -12,6 +12,7 @@ from evalkit_brickbench.collisions import (
     PROFILES,
     Collisions,
     Profile,
+    TooManyPairsError,
     VerdictStore,
     collide,
 )
@@ -314,3 +315,11 @@ def test_another_shape_under_the_same_name_has_verdicts_of_its_own() -> None:
     assert len(collide(scene, boxes, None, BRICKBENCH, store)) == 1
     boxes.parts["cube"] = boxes.parts["dot"]
     assert len(collide(scene, boxes, None, BRICKBENCH, store)) == 0
+
+
+def test_a_heap_with_too_many_unlike_pairs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalkit_brickbench import collisions
+
+    monkeypatch.setattr(collisions, "TRIAL_LIMIT", 10)
+    with pytest.raises(TooManyPairsError, match=r"limit 10\): parts are piled up"):
+        check(heap(5))

@@ -129,5 +129,5 @@ def default_store() -> VerdictStore:
     """The store in the user's cache folder, shared by everything in this process."""
     import platformdirs
 
-    folder = platformdirs.user_cache_path("evalkit") / "brickbench"
+    folder = platformdirs.user_cache_path("evalkit", appauthor=False) / "brickbench"
     return VerdictStore(folder / f"collisions-{FORMAT}.sqlite")

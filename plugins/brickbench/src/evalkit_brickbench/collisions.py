@@ -27,6 +27,9 @@ Kind = Literal["surface", "containment", "duplicate"]
 KINDS: tuple[Kind, ...] = ("surface", "containment", "duplicate")
 PAIR_LIMIT = 20_000_000
 """More pairs of overlapping boxes than this are refused: a pile of parts, not a model."""
+TRIAL_LIMIT = 500_000
+"""More unknown relative poses than this are refused: each costs about 0.3 ms, and a set of 4,000 parts has
+some 2,000."""
 
 _CLEAR = 0
 _SHAPES_KEPT = 4096
@@ -201,6 +204,11 @@ def _verdicts(placed: _Placed, near: Indices, store: VerdictStore) -> Indices:
     examples = order[new]
     known = store.get(keys[examples])
     missing = [place for place, verdict in enumerate(known) if verdict is None]
+    if len(missing) > TRIAL_LIMIT:
+        raise TooManyPairsError(
+            f"{len(missing):,} pairs of parts are near each other in ways that no other pair is "
+            f"(limit {TRIAL_LIMIT:,}): parts are piled up in one place"
+        )
     narrow = _Narrow()
     for place in missing:
         pair = examples[place]
@@ -290,6 +298,7 @@ __all__ = [
     "KINDS",
     "PAIR_LIMIT",
     "PROFILES",
+    "TRIAL_LIMIT",
     "Collisions",
     "Kind",
     "Profile",
