@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+A = TypeVar("A", bound=NDArray[Any])
 Floats = NDArray[np.float64]
 Colour = Sequence[int]
 """RGB or RGBA, 0–255."""
@@ -28,18 +30,20 @@ class Mesh:
     __slots__ = ("box", "lines", "triangles", "vertices")
 
     def __init__(self, vertices: ArrayLike, triangles: ArrayLike, edges: ArrayLike | None = None) -> None:
-        self.vertices: Floats = np.ascontiguousarray(vertices, dtype=np.float64)
-        self.triangles: NDArray[np.int32] = _indices(triangles, 3, "triangles")
-        if self.vertices.size == 0:
-            self.vertices = np.zeros((0, 3))
-        if self.vertices.ndim != 2 or self.vertices.shape[1] != 3:
-            raise ValueError(f"vertices must be [n, 3], not {list(self.vertices.shape)}")
-        check_numbers(self.vertices, "vertices")
-        _check_range(self.triangles, len(self.vertices), "triangles")
-        self.lines: Floats = _lines(edges, self.vertices)
-        points = np.concatenate([self.vertices, self.lines.reshape(-1, 3)])
-        extent = [points.min(axis=0), points.max(axis=0)] if len(points) else np.zeros((2, 3))
-        self.box: Floats = np.array(extent)
+        points: Floats = np.ascontiguousarray(vertices, dtype=np.float64)
+        points = points if points.size else np.zeros((0, 3))
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ValueError(f"vertices must be [n, 3], not {list(points.shape)}")
+        check_numbers(points, "vertices")
+        corners = _indices(triangles, 3, "triangles")
+        _check_range(corners, len(points), "triangles")
+        lines = _lines(edges, points)
+        everything = np.concatenate([points, lines.reshape(-1, 3)])
+        extent = [everything.min(axis=0), everything.max(axis=0)] if len(everything) else np.zeros((2, 3))
+        self.vertices: Floats = _frozen(points)
+        self.triangles: NDArray[np.int32] = _frozen(corners)
+        self.lines: Floats = _frozen(lines)
+        self.box: Floats = _frozen(np.array(extent))
         """[2, 3]: lowest and highest coordinates of vertices and lines."""
 
 
@@ -87,7 +91,7 @@ class MeshInstance:
             raise ValueError(f"instance {self.id}: colour values must be in 0 … 255")
         rgba = np.full((len(rows), 4), 255, np.uint8)
         rgba[:, : rows.shape[1]] = rows
-        return rgba
+        return _frozen(rgba)
 
 
 def bounds(instances: Iterable[MeshInstance]) -> Floats:
@@ -129,6 +133,13 @@ def highlighted(
 def corners(box: Floats) -> Floats:
     """[8, 3]: the corners of a box [2, 3]."""
     return np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+
+
+def _frozen(array: A) -> A:
+    """A read-only view. All arrays of a scene are read-only because numba compiles those separately."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def check_numbers(values: Floats, what: str) -> None:
