@@ -62,30 +62,49 @@ class Pieces:
     ) -> list[EngineBody]:
         """Bodies that may meet each other and the ground."""
         boxes = [part_boxes(body.parts, solids, rotations, positions) for body in bodies]
-        made = []
+        plates = []
         for index, body in enumerate(bodies):
             low = np.concatenate([box[0] for k, box in enumerate(boxes) if k != index]) - NEAR_LDU
             high = np.concatenate([box[1] for k, box in enumerate(boxes) if k != index]) + NEAR_LDU
-            pieces = _feet(body, ground_ldu)
-            own_low, own_high = boxes[index]
+            own: list[Floats] = []
             for row, part in enumerate(body.parts):
-                close = ((own_low[row] <= high) & (own_high[row] >= low)).all(axis=1)
                 solid = solids[part]
+                close = ((boxes[index][0][row] <= high) & (boxes[index][1][row] >= low)).all(axis=1)
                 if solid is None or not close.any():
                     continue
                 for plate in self._of(solid):
                     placed = plate @ rotations[part].T + positions[part]
-                    touches = (placed.min(axis=0) <= high[close]) & (placed.max(axis=0) >= low[close])
-                    if touches.all(axis=1).any():
-                        pieces.append(placed)
-            made.append(_engine_body(body, pieces))
-        return made
+                    meets = (placed.min(axis=0) <= high[close]) & (placed.max(axis=0) >= low[close])
+                    if meets.all(axis=1).any():
+                        own.append(placed)
+            plates.append(own)
+        near = _near_others(plates)
+        return [
+            _engine_body(body, _feet(body, ground_ldu) + own) for body, own in zip(bodies, near, strict=True)
+        ]
 
     def _of(self, solid: Solid) -> list[Floats]:
         if solid.key not in self._plates:
             loops = convex_polygons(solid.triangles, solid.normals)
             self._plates[solid.key] = [_plate(loop, solid.planes) for loop in loops]
         return self._plates[solid.key]
+
+
+def _near_others(plates: list[list[Floats]]) -> list[list[Floats]]:
+    """Of the plates of each body those whose box is within `NEAR_LDU` of one of another body's."""
+    low = np.array([plate.min(axis=0) for own in plates for plate in own]).reshape(-1, 3) - NEAR_LDU
+    high = np.array([plate.max(axis=0) for own in plates for plate in own]).reshape(-1, 3)
+    owner = np.repeat(np.arange(len(plates)), [len(own) for own in plates])
+    near = np.zeros(len(owner), dtype=bool)
+    order = np.argsort(low[:, 0], kind="stable")
+    starts = low[order, 0]
+    for i in range(len(owner)):
+        # Boxes that start before this one ends, along x; those that end before it starts drop out below.
+        rows = order[: np.searchsorted(starts, high[i, 0], side="right")]
+        meets = ((low[rows] <= high[i]) & (high[rows] >= low[i])).all(axis=1) & (owner[rows] != owner[i])
+        near[i] = meets.any()
+    flat = [plate for own in plates for plate in own]
+    return [[flat[k] for k in np.flatnonzero(near & (owner == index))] for index in range(len(plates))]
 
 
 def _engine_body(body: Body, pieces: list[Floats]) -> EngineBody:

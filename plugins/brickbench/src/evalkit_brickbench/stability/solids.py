@@ -23,8 +23,11 @@ RIGID = 2e-3
 RECESS_LDU = 0.02
 """One side of each pair is this much smaller, so that flush sides don't count as resting on each other."""
 SHARP_COS = np.cos(np.radians(5.0))
+OPEN_EDGES, MISSING_AREA = 0.02, 0.005
+"""Shares of a mesh's edges without an opposite one, and of its area that isn't balanced, up to which its
+signed volume is near enough: many meshes lack a triangle or two."""
 VOXELS = 96
-"""Voxels along the longest side of a part whose mesh isn't watertight."""
+"""Voxels along the longest side of a part whose mesh is more open than that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,9 +136,14 @@ def make_solid(
     area = np.linalg.norm(cross, axis=1)
     normals = cross / np.maximum(area, 1e-12)[:, None]
     corners, planes = _hull(points)
-    sharp, closed = _edges(faces, points, normals)
+    sharp, open_share = _edges(faces, points, normals)
     mass, fallback = signed_mass(triangles), ""
-    if not closed or not mass.volume > 1e-3 * np.prod(np.ptp(points, axis=0)):
+    missing = float(np.linalg.norm(cross.sum(axis=0)) / np.maximum(area.sum(), 1e-12))
+    if (
+        open_share > OPEN_EDGES
+        or missing > MISSING_AREA
+        or not mass.volume > 1e-3 * np.ptp(points, axis=0).prod()
+    ):
         mass, fallback = voxel_mass(triangles), "voxels"
     keep = area > 1e-6
     return Solid(
@@ -196,8 +204,8 @@ def outset(points: Floats, faces: NDArray[np.int32], distance: float) -> Floats:
     return moved
 
 
-def _edges(faces: NDArray[np.int32], points: Floats, normals: Floats) -> tuple[NDArray[np.bool_], bool]:
-    """Which edges [m, 3] are convex and sharp, and whether each edge has exactly one opposite one."""
+def _edges(faces: NDArray[np.int32], points: Floats, normals: Floats) -> tuple[NDArray[np.bool_], float]:
+    """Which edges [m, 3] are convex and sharp, and the share of edges without an opposite one."""
     a = faces.ravel().astype(np.int64)
     b = np.roll(faces, -1, axis=1).ravel().astype(np.int64)
     n = len(points)
@@ -205,13 +213,12 @@ def _edges(faces: NDArray[np.int32], points: Floats, normals: Floats) -> tuple[N
     forward, backward = (a * n + b)[order], b * n + a
     at = np.minimum(np.searchsorted(forward, backward), len(forward) - 1)
     paired = forward[at] == backward
-    closed = bool(paired.all()) and len(np.unique(forward)) == len(forward)
     other = order[at]
     mine, theirs = np.repeat(normals, 3, axis=0), normals[other // 3]
     opposite = points[faces[other // 3, (other % 3 + 2) % 3]] - points[a]
     flat = (mine * theirs).sum(1) > SHARP_COS
     convex = (mine * opposite).sum(1) < 0
-    return (~paired | (convex & ~flat)).reshape(-1, 3), closed
+    return (~paired | (convex & ~flat)).reshape(-1, 3), float(1.0 - paired.mean())
 
 
 def signed_mass(triangles: Floats) -> Mass:

@@ -15,6 +15,7 @@ from evalkit_brickbench.stability import constants as c
 from evalkit_brickbench.stability.balance import centre_margin, feet, tilt_shift, tips
 from evalkit_brickbench.stability.bodies import Body, make_bodies
 from evalkit_brickbench.stability.contacts import (
+    GROUND,
     Contacts,
     FacingCache,
     clusters,
@@ -141,7 +142,7 @@ def _left_out(scene: Scene, labels: NDArray[np.int64], found: list[Solid | None]
         notes.append(f"no shape known, left out: {', '.join(shapeless)}")
     rough = sorted({s.key[0] for s in found if s is not None and s.fallback})
     if rough:
-        notes.append(f"mass from voxels, the mesh isn't watertight: {', '.join(rough)}")
+        notes.append(f"mass from voxels, the mesh is open: {', '.join(rough)}")
     return notes
 
 
@@ -195,7 +196,9 @@ class _Judge:
         level = centre_margin(body, feet(body))
         if level is not None and level >= c.LONE_MARGIN_LDU + tilt_shift(body):
             return self._verdict([i], True, "centre of mass inside its support")
-        if self._slack([i], c.LONE_MARGIN_LDU + tilt_shift(body)):
+        motion = free_motion([body], self._part_of([i])[1], c.LONE_MARGIN_LDU + tilt_shift(body))
+        if motion.max() <= c.STABLE_MOTION_LDU:
+            self.moved[i] = max(self.moved[i], float(motion.max()))
             return self._verdict([i], True, "can't move noticeably")
         tip = tips(body)
         if tip is None:
@@ -209,25 +212,26 @@ class _Judge:
         bodies, contacts, drop = self._part_of(group)
         if drop.max() < c.SUPPORT_DROP_LDU and rests(bodies, contacts, drop):
             return self._verdict(group, True, "forces of support balance")
-        if self._slack(group, c.SHIFT_DISPLACEMENT_LDU):
+        motion = free_motion(bodies, contacts, c.SHIFT_DISPLACEMENT_LDU)
+        fixed = motion <= c.STABLE_MOTION_LDU
+        if fixed.all():
+            self.moved[group] = np.maximum(self.moved[group], motion)
             return self._verdict(group, True, "can't move noticeably")
+        if fixed.any() and drop.max() < c.SUPPORT_DROP_LDU and self._rests_on_fixed(group, fixed):
+            self.moved[group] = np.maximum(self.moved[group], np.where(fixed, motion, 0.0))
+            return self._verdict(group, True, "most can't move noticeably, forces support the rest")
         return None
 
-    def _slack(self, group: list[int], shift_ldu: float) -> bool:
-        """Whether everything stays within `STABLE_MOTION_LDU` even without friction."""
-        bodies, contacts, drop = self._part_of(group)
-        if drop.max() > c.STABLE_MOTION_LDU:
-            return False
-        motion = free_motion(bodies, contacts, shift_ldu)
-        if motion.max() > c.STABLE_MOTION_LDU:
-            return False
-        self.moved[group] = np.maximum(self.moved[group], motion)
-        return True
+    def _rests_on_fixed(self, group: list[int], fixed: NDArray[np.bool_]) -> bool:
+        """Whether what could slide without friction rests on the bodies that can't, as on the ground."""
+        bodies, contacts, drop = self._part_of([i for i, held in zip(group, fixed, strict=True) if not held])
+        return rests(bodies, contacts, drop)
 
     def _part_of(self, group: list[int]) -> tuple[list[Body], Contacts, Floats]:
-        """Bodies, contacts (with indices into these bodies) and drops of a cluster."""
-        inside = self.contacts.select(np.isin(self.contacts.a, group))
-        position = np.full(len(self.bodies) + 1, -1)
+        """Some bodies, their contacts (numbered by these bodies, all others the ground) and their drops."""
+        involved = np.isin(self.contacts.a, group) | np.isin(self.contacts.b, group)
+        inside = self.contacts.select(involved)
+        position = np.full(len(self.bodies) + 1, GROUND)
         position[group] = np.arange(len(group))
         renumbered = replace(inside, a=position[inside.a], b=position[inside.b])
         return [self.bodies[i] for i in group], renumbered, self.drop[group]
