@@ -313,7 +313,7 @@ class _Walk:
         """End the episode when a counter that no tool can do without has reached its limit.
 
         `executions` counts candidates put to the test, however many executors look at each. Calls of one
-        reply are made under one count of what the reply took, and what they exceed of `tool_calls` is refused.
+        reply are made under one count of what the reply took; what they exceed of `tool_calls` is refused.
         """
         for name in self.rules.limits:
             if name.startswith("meter:") or (between_calls and name in _PER_REPLY):
