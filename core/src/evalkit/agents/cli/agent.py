@@ -76,10 +76,10 @@ class CliAgent:
         counted = self._template.counters()
         for name in ("turns", "tokens", "cost"):
             if name in budgets and name not in counted:
-                instead = "tokens or time" if "tokens" in counted else "time"
+                others = "tokens or time" if "tokens" in counted else "time"
                 raise UsageError(
                     f"the template of cli:{self._name} has no rule for {name}, so a budget of {name} "
-                    f"can't be kept; use one of {instead}"
+                    f"can't be kept; one of {others} can"
                 )
 
     def describe(self) -> dict[str, Any]:
