@@ -11,6 +11,7 @@ from evalkit.render3d._kernel import (
     Floats,
     Layer,
     Lens,
+    Window,
     compiled,
     depth_step,
     project,
@@ -35,17 +36,17 @@ _DARK = 34
 
 
 @compiled
-def outline(layer: Layer, lens: Lens, ink: Ink) -> None:
+def outline(layer: Layer, lens: Lens, window: Window, ink: Ink) -> None:
     """Ink samples where the part changes, where the surface jumps in depth, and at creases."""
     nearness, ident, normal = layer.nearness, layer.ident, layer.normal
-    height, width = nearness.shape
+    left, top, right, bottom = window
     # A bend that means a jump in depth, as share of the nearness (perspective) or as it is.
     share = _JUMP / lens.focal if lens.perspective else 0.0
     fixed = 0.0 if lens.perspective else _JUMP / lens.focal
-    for y in range(height):
-        above, below = max(y - 1, 0), min(y + 1, height - 1)
-        for x in range(width):
-            before, after = max(x - 1, 0), min(x + 1, width - 1)
+    for y in range(top, bottom):
+        above, below = max(y - 1, top), min(y + 1, bottom - 1)
+        for x in range(left, right):
+            before, after = max(x - 1, left), min(x + 1, right - 1)
             here = ident[y, x]
             if here < 0 and ident[y, after] < 0 and ident[below, x] < 0:
                 continue
@@ -171,36 +172,35 @@ def _line_seen(layer: Layer, lens: Lens, y: int, x: int, nearness: float, ident:
 
 
 @compiled
-def add_transparent(layer: Layer, ink: Ink, through: NDArray[np.uint16]) -> int:
-    """Put the next peeled layer behind those in `through`; returns how many samples it has.
+def add_transparent(layer: Layer, window: Window, ink: Ink, glass: NDArray[np.uint16]) -> int:
+    """Put the next peeled layer behind those in `glass`; returns how many samples it has.
 
-    `through` [h, w, 4]: red, green, blue gathered so far and the share of light still passing, × 256.
+    `glass` [h, w, 4]: red, green, blue gathered so far and the share of light stopped, × 256.
     """
-    height, width = layer.nearness.shape
     present = 0
-    for y in range(height):
-        for x in range(width):
+    for y in range(window.top, window.bottom):
+        for x in range(window.left, window.right):
             if layer.ident[y, x] < 0:
                 continue
             present += 1
             colour = layer.colour[y, x]
             alpha = int(colour >> np.uint32(24))
             alpha += ((255 - alpha) * int(ink[y, x])) // 255
-            rest = int(through[y, x, 3])
+            rest = 256 - int(glass[y, x, 3])
             for k in range(3):
                 value = _inked(colour, k, ink[y, x])
-                through[y, x, k] += np.uint16(rest * alpha * value // 255)
-            through[y, x, 3] = np.uint16(rest - rest * alpha // 255)
+                glass[y, x, k] += np.uint16(rest * alpha * value // 255)
+            glass[y, x, 3] += np.uint16(rest * alpha // 255)
     return present
 
 
 @compiled
 def resolve(
-    layer: Layer, ink: Ink, through: NDArray[np.uint16], background: np.uint32, image: NDArray[np.uint8]
+    layer: Layer, ink: Ink, glass: NDArray[np.uint16], background: np.uint32, image: NDArray[np.uint8]
 ) -> None:
-    """Average the samples of each pixel, over `background` (0xRRGGBB) and under what is in `through`.
+    """Average the samples of each pixel, over `background` (0xRRGGBB) and under what is in `glass`.
 
-    `through` of no size: there is nothing transparent.
+    `glass` of no size: there is nothing transparent.
     """
     height, width = image.shape[0], image.shape[1]
     factor = layer.nearness.shape[0] // height
@@ -217,11 +217,11 @@ def resolve(
                         _inked(colour, 1, strength),
                         _inked(colour, 2, strength),
                     )
-                    if through.size:
-                        rest = int(through[sy, sx, 3])
-                        r = (int(through[sy, sx, 0]) + r * rest) // 256
-                        g = (int(through[sy, sx, 1]) + g * rest) // 256
-                        b = (int(through[sy, sx, 2]) + b * rest) // 256
+                    if glass.size:
+                        rest = 256 - int(glass[sy, sx, 3])
+                        r = (int(glass[sy, sx, 0]) + r * rest) // 256
+                        g = (int(glass[sy, sx, 1]) + g * rest) // 256
+                        b = (int(glass[sy, sx, 2]) + b * rest) // 256
                     red, green, blue = red + r, green + g, blue + b
             image[y, x, 0] = (red + count // 2) // count
             image[y, x, 1] = (green + count // 2) // count

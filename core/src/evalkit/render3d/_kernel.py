@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -39,6 +38,15 @@ class Layer(NamedTuple):
     ident: NDArray[np.int32]
     colour: NDArray[np.uint32]
     normal: NDArray[np.uint32]
+
+
+class Window(NamedTuple):
+    """A rectangle of samples, `right` and `bottom` excluded; its sides lie between tiles or at the margin."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
 
 
 class Tiles(NamedTuple):
@@ -80,7 +88,7 @@ def depth_step(lens: Lens, nearness: float, difference: float) -> float:
 
 
 @compiled
-def clear(layer: Layer) -> None:
-    """Empty a layer; colours and normals are only read where something is."""
-    layer.nearness[:] = -math.inf
-    layer.ident[:] = -1
+def clear(layer: Layer, window: Window, nearness: float) -> None:
+    """Empty a window of a layer; colours and normals are only read where something is."""
+    layer.nearness[window.top : window.bottom, window.left : window.right] = nearness
+    layer.ident[window.top : window.bottom, window.left : window.right] = -1

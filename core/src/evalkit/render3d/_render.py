@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from evalkit.render3d._camera import Camera, look_at
 from evalkit.render3d._ink import Ink, add_transparent, draw_lines, outline, resolve
-from evalkit.render3d._kernel import TILE, Floats, Layer, Lens, Tiles, clear
+from evalkit.render3d._kernel import TILE, Floats, Layer, Lens, Tiles, Window, clear
 from evalkit.render3d._scene import Mesh, MeshInstance
-from evalkit.render3d._triangles import draw_instance
+from evalkit.render3d._triangles import draw_instance, screen_box
 
 _MOST_SAMPLES = 16_384
 #: Transparent surfaces seen one behind the other; farther ones are left out.
@@ -68,12 +68,12 @@ def render(
     stage.draw(solid)
     ink = np.zeros(stage.shape, np.uint8)
     if outlines:
-        outline(stage.opaque, stage.lens, ink)
+        outline(stage.opaque, stage.lens, stage.window, ink)
     stage.draw_lines(solid, stage.opaque, ink, max(1, supersample))
-    through = stage.peel(glassy, outlines, max(1, supersample)) if glassy else np.zeros((0, 0, 4), np.uint16)
+    glass = stage.peel(glassy, outlines, max(1, supersample)) if glassy else np.zeros((0, 0, 4), np.uint16)
     image = np.empty((height, width, 3), np.uint8)
     red, green, blue = (int(value) for value in background)
-    resolve(stage.opaque, ink, through, np.uint32(red << 16 | green << 8 | blue), image)
+    resolve(stage.opaque, ink, glass, np.uint32(red << 16 | green << 8 | blue), image)
     return image
 
 
@@ -106,7 +106,9 @@ class _Stage:
     def __init__(self, camera: Camera, width: int, height: int, light: Light) -> None:
         self.shape = (height, width)
         self.lens = _lens(camera, width, height)
+        self.window = Window(0, 0, width, height)
         self.opaque = _new_layer(self.shape)
+        clear(self.opaque, self.window, -math.inf)
         self._tiles = _new_tiles(self.shape)
         self._view = np.vstack([camera.axes.T, -(camera.axes @ camera.eye)]).T
         self._lights = _light_rows(light)
@@ -125,25 +127,39 @@ class _Stage:
 
     def peel(self, instances: Sequence[MeshInstance], outlines: bool, thickness: int) -> NDArray[np.uint16]:
         """Gather transparent surfaces from front to back; returns what `add_transparent` fills."""
-        through = np.zeros((*self.shape, 4), np.uint16)
-        through[..., 3] = 256
+        glass = np.zeros((*self.shape, 4), np.uint16)
+        window = self._window_around(instances)
         previous, layer = _new_layer(self.shape), _new_layer(self.shape)
-        previous.nearness[:] = math.inf
+        clear(previous, window, math.inf)
         placed = self._front_to_back(instances)
         for peeled in range(_PEELS):
-            clear(layer)
+            clear(layer, window, -math.inf)
             tiles = _new_tiles(self.shape)
             for matrix, instance in placed:
                 self._draw_one(matrix, instance, layer, tiles, previous, peel=True)
             ink = np.zeros(self.shape, np.uint8)
             if peeled == 0:
                 if outlines:
-                    outline(layer, self.lens, ink)
+                    outline(layer, self.lens, window, ink)
                 self.draw_lines(instances, layer, ink, thickness)
-            if not add_transparent(layer, ink, through):
+            if not add_transparent(layer, window, ink, glass):
                 break
             previous, layer = layer, previous
-        return through
+        return glass
+
+    def _window_around(self, instances: Iterable[MeshInstance]) -> Window:
+        """The part of the picture that instances may reach; what lies outside costs nothing."""
+        height, width = self.shape
+        boxes = [
+            screen_box(instance.mesh.box, self._placed(instance), self.lens, width, height)[:4]
+            for instance in instances
+        ]
+        seen = [box for box in boxes if box[0] <= box[2] and box[1] <= box[3]]
+        if not seen:
+            return Window(0, 0, 0, 0)
+        left, top = (min(box[side] for box in seen) // TILE * TILE for side in (0, 1))
+        right, bottom = (max(box[side] for box in seen) // TILE * TILE + TILE for side in (2, 3))
+        return Window(left, top, min(right, width), min(bottom, height))
 
     def _draw_one(
         self,
@@ -190,9 +206,7 @@ def _middle_z(matrix: Floats, instance: MeshInstance) -> float:
 
 def _new_layer(shape: tuple[int, int]) -> Layer:
     colour, normal = np.empty(shape, np.uint32), np.empty(shape, np.uint32)
-    layer = Layer(np.empty(shape, np.float32), np.empty(shape, np.int32), colour, normal)
-    clear(layer)
-    return layer
+    return Layer(np.empty(shape, np.float32), np.empty(shape, np.int32), colour, normal)
 
 
 def _new_tiles(shape: tuple[int, int]) -> Tiles:

@@ -49,7 +49,7 @@ def draw_instance(
     before `opaque` and behind `previous` is drawn.
     """
     height, width = layer.nearness.shape
-    left, top, right, bottom, nearest = _screen_box(box, matrix, lens, width, height)
+    left, top, right, bottom, nearest = screen_box(box, matrix, lens, width, height)
     if left > right or top > bottom or _hidden(layer, tiles, left, top, right, bottom, nearest):
         return 0
     if peel and _hidden(opaque, opaque_tiles, left, top, right, bottom, nearest):
@@ -85,7 +85,7 @@ def draw_instance(
 
 
 @compiled
-def _screen_box(
+def screen_box(
     box: Floats, matrix: Floats, lens: Lens, width: int, height: int
 ) -> tuple[int, int, int, int, float]:
     """First and last samples that a box may touch and the nearness it can't exceed; empty if it's outside."""
