@@ -165,7 +165,7 @@ def wall(count: int) -> Builder:
     """One component of `count` bricks: courses of 40 on each other."""
     b = Builder()
     for k in range(count):
-        b.box(0, 20 * (k % 40), 24 * (k // 40), 0, 20, 24, 20)
+        b.box(0, 20 * (k % 40), 24 * (k // 40), 0, 20, 24, 40)
     return b
 
 

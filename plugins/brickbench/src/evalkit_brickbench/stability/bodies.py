@@ -44,7 +44,7 @@ def make_bodies(
     labels: NDArray[np.int64], solids: list[Solid | None], rotations: Floats, positions: Floats
 ) -> list[Body]:
     """Bodies in order of label, from the parts with a label ≥ 0 and a solid."""
-    usable = np.array([label >= 0 and solid is not None for label, solid in zip(labels, solids, strict=True)])
+    usable = (labels >= 0) & np.array([solid is not None for solid in solids], dtype=bool)
     bodies = []
     for label in np.unique(labels[usable]):
         parts = np.flatnonzero(usable & (labels == label))

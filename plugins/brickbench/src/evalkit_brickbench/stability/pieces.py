@@ -72,10 +72,12 @@ class Pieces:
                 close = ((boxes[index][0][row] <= high) & (boxes[index][1][row] >= low)).all(axis=1)
                 if solid is None or not close.any():
                     continue
+                triangles = solid.triangles @ rotations[part].T + positions[part]
+                if not _meet(triangles.min(axis=1), triangles.max(axis=1), low[close], high[close]):
+                    continue
                 for plate in self._of(solid):
                     placed = plate @ rotations[part].T + positions[part]
-                    meets = (placed.min(axis=0) <= high[close]) & (placed.max(axis=0) >= low[close])
-                    if meets.all(axis=1).any():
+                    if _meet(placed.min(axis=0)[None], placed.max(axis=0)[None], low[close], high[close]):
                         own.append(placed)
             plates.append(own)
         near = _near_others(plates)
@@ -90,19 +92,23 @@ class Pieces:
         return self._plates[solid.key]
 
 
+def _meet(low: Floats, high: Floats, other_low: Floats, other_high: Floats) -> bool:
+    """Whether any of some boxes [n, 3] meets any of others [m, 3]."""
+    meets = (low[:, None] <= other_high[None]) & (high[:, None] >= other_low[None])
+    return bool(meets.all(axis=2).any())
+
+
 def _near_others(plates: list[list[Floats]]) -> list[list[Floats]]:
     """Of the plates of each body those whose box is within `NEAR_LDU` of one of another body's."""
     low = np.array([plate.min(axis=0) for own in plates for plate in own]).reshape(-1, 3) - NEAR_LDU
     high = np.array([plate.max(axis=0) for own in plates for plate in own]).reshape(-1, 3)
     owner = np.repeat(np.arange(len(plates)), [len(own) for own in plates])
     near = np.zeros(len(owner), dtype=bool)
-    order = np.argsort(low[:, 0], kind="stable")
-    starts = low[order, 0]
-    for i in range(len(owner)):
-        # Boxes that start before this one ends, along x; those that end before it starts drop out below.
-        rows = order[: np.searchsorted(starts, high[i, 0], side="right")]
-        meets = ((low[rows] <= high[i]) & (high[rows] >= low[i])).all(axis=1) & (owner[rows] != owner[i])
-        near[i] = meets.any()
+    largest = int(np.argmax([len(own) for own in plates]))
+    for i in np.flatnonzero(owner != largest):
+        meets = ((low <= high[i]) & (high >= low[i])).all(axis=1) & (owner != owner[i])
+        near |= meets
+        near[i] |= meets.any()
     flat = [plate for own in plates for plate in own]
     return [[flat[k] for k in np.flatnonzero(near & (owner == index))] for index in range(len(plates))]
 
@@ -164,6 +170,7 @@ def convex_polygons(triangles: Floats, normals: Floats) -> list[Floats]:
     )  # fmt: skip
     points = triangles.reshape(-1, 3)[first]
     faces = inverse.ravel().reshape(-1, 3).tolist()
+    rows, directions = points.tolist(), normals.tolist()
     loops: dict[int, list[int]] = dict(enumerate(faces))
     owner = {(loop[k], loop[(k + 1) % 3]): i for i, loop in loops.items() for k in range(3)}
     merged_into = list(range(len(faces)))
@@ -178,7 +185,7 @@ def convex_polygons(triangles: Floats, normals: Floats) -> list[Floats]:
         if j is None or u > v or normals[i] @ normals[j] < COPLANAR:
             continue
         one, two = current(i), current(j)
-        union = _merge(loops[one], loops[two], u, v, points, normals[i]) if one != two else None
+        union = _merge(loops[one], loops[two], u, v, rows, directions[i]) if one != two else None
         if union is not None:
             loops[one] = union
             del loops[two]
@@ -188,7 +195,7 @@ def convex_polygons(triangles: Floats, normals: Floats) -> list[Floats]:
 
 
 def _merge(
-    one: list[int], two: list[int], u: int, v: int, points: Floats, normal: Floats
+    one: list[int], two: list[int], u: int, v: int, points: list[list[float]], normal: list[float]
 ) -> list[int] | None:
     """The loop of two polygons without their common edge u–v, or None if it isn't convex."""
     at, other = one.index(v), two.index(u)
@@ -199,10 +206,16 @@ def _merge(
     if len(set(union)) < len(union):
         return None
     for before, here, after in ((one[-2], u, two[1]), (two[-2], v, one[1])):
-        turn = np.cross(points[here] - points[before], points[after] - points[here]) @ normal
-        if turn < -1e-6:
+        if _turn(points[before], points[here], points[after], normal) < -1e-6:
             return None
     return union
+
+
+def _turn(before: list[float], here: list[float], after: list[float], normal: list[float]) -> float:
+    """(here − before) × (after − here) · normal, in plain numbers: arrays this small are slow."""
+    ax, ay, az = (h - b for h, b in zip(here, before, strict=True))
+    bx, by, bz = (a - h for a, h in zip(after, here, strict=True))
+    return (ay * bz - az * by) * normal[0] + (az * bx - ax * bz) * normal[1] + (ax * by - ay * bx) * normal[2]
 
 
 def _normal(loop: Floats) -> Floats:
