@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 
-#: Level 1 is three times as fast as Pillow's default and a few per cent larger.
+#: Level 1 takes two thirds to nine tenths of the time of Pillow's default; files are 8–19 % larger.
 _COMPRESSION = 1
 _CAPTION_PX = 22
 
