@@ -21,6 +21,7 @@ from evalkit_polybridge.native.calibration import (
     write_calibration,
 )
 from evalkit_polybridge.native.desktop import GameError, Picture
+from evalkit_polybridge.native.executor import whole_game
 from evalkit_polybridge.native.layouts import FOLDER_VARIABLE, layouts_folder
 from evalkit_polybridge.native.lock import game_lock
 from evalkit_polybridge.native.slot import recover, replaced
@@ -86,6 +87,17 @@ def test_a_later_start_puts_back_what_was_left(slot: Path, journal: Path, origin
     assert "again what it was" in (recover(journal) or "")
     assert (slot.read_bytes() if slot.exists() else None) == original
     assert recover(journal) is None
+
+
+def test_whoever_comes_next_says_what_was_put_back(
+    table: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with whole_game() as journal:
+        leave_behind(table.slot, journal, b"design")
+    with whole_game():
+        assert not table.slot.exists()
+    (said,) = caplog.messages
+    assert said.endswith("is again what it was before a run that broke off")
 
 
 def test_work_saved_there_since_is_kept_beside_it(slot: Path, journal: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,11 +23,13 @@ from evalkit_polybridge.native.screen import open_desktop, require_libraries
 from evalkit_polybridge.native.slot import recover, replaced
 from evalkit_polybridge.specs import NATIVE
 
+_log = logging.getLogger("evalkit.polybridge")
+
 
 def prepare() -> None:
     """What can be known before the first episode: libraries, screen and layouts folder are there.
 
-    Also puts back what a run that broke off has left. UsageError or GameError, in one line, otherwise.
+    Also puts back, and says so, what a run that broke off has left. UsageError or GameError, in one line, otherwise.
     """
     require_libraries()
     layouts_folder()
@@ -43,7 +46,9 @@ def whole_game() -> Iterator[Path]:
     folder = state_folder()
     with game_lock(folder / "game.lock"):
         journal = folder / "journal.json"
-        recover(journal)
+        done = recover(journal)
+        if done is not None:
+            _log.warning(done)
         yield journal
 
 
