@@ -69,9 +69,8 @@ def models(paths: list[str]) -> None:
             found = judge_stability(scene, labels, sources.meshes, catalogue=sources.catalogue, solids=solids)
             seconds.append(time.perf_counter() - start)
         size = f"{len(scene)} parts, {len(found.components)} components"
-        print(
-            f"{Path(path).name}: {size}: stable {found.stable} by {found.method}, {seconds[0]:.2f} s, then {seconds[1]:.2f} s"
-        )
+        times = f"{seconds[0]:.2f} s, then {seconds[1]:.2f} s"
+        print(f"{Path(path).name}: {size}: stable {found.stable} by {found.method}, {times}")
 
 
 if __name__ == "__main__":

@@ -135,7 +135,14 @@ def test_unknown_and_shapeless_parts_are_left_out_and_noted() -> None:
 def test_simulation_that_takes_too_long_is_admitted() -> None:
     found = judge(above(2), seconds=0.01)
     assert (found.stable, found.method) == (None, "undetermined")
-    assert "not simulated within 0.01 s" in found.clusters[0].reason
+    assert found.clusters[0].reason == "the time for simulation was up"
+
+
+def test_an_engine_that_dies_leaves_the_verdict_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    found = judge(above(2))
+    assert (found.stable, found.method) == (None, "undetermined")
+    assert "died (1)" in found.clusters[0].reason
 
 
 def test_bodies_that_start_inside_each_other_are_undetermined() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalkit_brickbench.stability.contacts import FacingCache
-    from evalkit_brickbench.stability.simulation import SimulationError
     from evalkit_brickbench.stability.solids import Solids
     from evalkit_brickbench.stability.verdict import (
         ClusterVerdict,
@@ -22,13 +21,12 @@ __all__ = [
     "ClusterVerdict",
     "ComponentMotion",
     "FacingCache",
-    "SimulationError",
     "Solids",
     "Stability",
     "judge_stability",
 ]
 
-_HOME = {"FacingCache": "contacts", "SimulationError": "simulation", "Solids": "solids"}
+_HOME = {"FacingCache": "contacts", "Solids": "solids"}
 
 
 def __getattr__(name: str) -> Any:

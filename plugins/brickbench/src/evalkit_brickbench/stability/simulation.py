@@ -14,10 +14,6 @@ from evalkit_brickbench.stability.pieces import EngineBody
 from evalkit_brickbench.stability.worker import Job, Outcome
 
 
-class SimulationError(Exception):
-    """The process that simulates died."""
-
-
 def available_engine(wanted: str) -> str:
     """The engine to use: `wanted`, or MuJoCo where PyBullet isn't installed (it has no wheels for newer
     Pythons). Raises `ValueError` for other names."""
@@ -33,15 +29,14 @@ def engine_version(engine: str) -> str:
 
 def run(
     engine: str, ground_ldu: float, clusters: list[list[EngineBody]], seconds: float
-) -> list[Outcome | None]:
-    """Outcomes in the order of `clusters`; None for those not finished within `seconds`.
-
-    Raises `SimulationError` if the process dies.
-    """
+) -> tuple[list[Outcome | None], str]:
+    """Outcomes in the order of `clusters`, None from the first one that wasn't finished, and why it wasn't
+    ("" if all were): the time was up, or the engine died."""
     job = pickle.dumps(Job(engine, ground_ldu, clusters))
     # -P: a folder that an agent wrote to may be the current one; nothing is imported from there.
     command = [sys.executable, "-P", "-m", "evalkit_brickbench.stability.worker"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    trouble = ""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
@@ -50,14 +45,15 @@ def run(
         except subprocess.TimeoutExpired:
             process.kill()
             out, _ = process.communicate()
+            trouble = "the time for simulation was up"
         except BaseException:
             process.kill()
             raise
         else:
             if process.returncode:
                 last = err.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
-                raise SimulationError(f"{engine} ended with {process.returncode}: {last[0]}")
+                trouble = f"{engine} died ({process.returncode}): {last[0]}"
     outcomes: list[Outcome | None] = [
         Outcome(**json.loads(line)) for line in out.decode().splitlines(keepends=True) if line.endswith("\n")
     ]
-    return outcomes + [None] * (len(clusters) - len(outcomes))
+    return outcomes + [None] * (len(clusters) - len(outcomes)), trouble

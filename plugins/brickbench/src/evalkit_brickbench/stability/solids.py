@@ -26,7 +26,7 @@ SHARP_COS = np.cos(np.radians(5.0))
 OPEN_EDGES, MISSING_AREA = 0.02, 0.005
 """Shares of a mesh's edges without an opposite one, and of its area that isn't balanced, up to which its
 signed volume is near enough: many meshes lack a triangle or two."""
-VOXELS = 96
+VOXELS = 64
 """Voxels along the longest side of a part whose mesh is more open than that."""
 
 

@@ -111,8 +111,7 @@ def judge_stability(
     `component_of` [n] labels the connected components of the parts from 0; −1 leaves a part out. The
     `catalogue` resolves aliases. `seconds` bounds all simulation together. `solids` and
     `cache` can be kept between calls with the same meshes. Without `screen` everything is simulated.
-    Raises `ValueError` for labels that don't fit or an unknown engine, `SimulationError` if the
-    simulation's process dies.
+    Raises `ValueError` for labels that don't fit or an unknown engine.
     """
     labels = np.asarray(component_of, dtype=np.int64)
     if labels.shape != (len(scene),):
@@ -257,9 +256,9 @@ class _Judge:
         pieces = Pieces()
         order = sorted(open_groups, key=lambda g: sum(len(self.bodies[i].parts) for i in self.groups[g]))
         jobs = [self._engine_bodies(pieces, self.groups[g]) for g in order]
-        outcomes = run(engine, self.ground_ldu, jobs, until - time.monotonic())
+        outcomes, trouble = run(engine, self.ground_ldu, jobs, until - time.monotonic())
         for g, outcome in zip(order, outcomes, strict=True):
-            verdicts[g] = self._from_outcome(self.groups[g], outcome, seconds)
+            verdicts[g] = self._from_outcome(self.groups[g], outcome, trouble)
 
     def _engine_bodies(self, pieces: Pieces, group: list[int]) -> list[EngineBody]:
         bodies = [self.bodies[i] for i in group]
@@ -269,9 +268,9 @@ class _Judge:
             else pieces.cluster(bodies, self.ground_ldu, *self.placed)
         )
 
-    def _from_outcome(self, group: list[int], outcome: Outcome | None, seconds: float) -> ClusterVerdict:
+    def _from_outcome(self, group: list[int], outcome: Outcome | None, trouble: str) -> ClusterVerdict:
         if outcome is None:
-            return self._verdict(group, None, f"not simulated within {seconds:g} s", "undetermined")
+            return self._verdict(group, None, trouble, "undetermined")
         if outcome.end == "overlap":
             return self._verdict(group, None, "pieces overlap at the start", "undetermined")
         for i, moved, corner in zip(group, outcome.displacements, outcome.corners, strict=True):
