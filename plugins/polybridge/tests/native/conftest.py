@@ -81,7 +81,8 @@ def screen() -> Iterator[str]:
     pytest.importorskip("Xlib", reason="python-xlib isn't installed (extra `native`)")
     pytest.importorskip("mss", reason="mss isn't installed (extra `native`)")
     # The server says its number on -displayfd once it accepts connections.
-    command = ["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
+    # Without repeats (-r): a key that is held a little long on a busy machine is still pressed once.
+    command = ["Xvfb", "-r", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         yield f":{announced(server)}"

@@ -116,7 +116,9 @@ class StandIn:
             if self.playing is not None:
                 self.log("leave")
                 self.playing = None if self.misbehave != "stuck" else self.playing
-            elif self.misbehave != "never-start" and self.loaded is not None:
+            elif self.misbehave == "never-start":
+                self.log("ignored")
+            elif self.loaded is not None:
                 self.log("run")
                 run = simulate(*self.loaded, frames=True)
                 self.playing = Playing(time.monotonic(), run)
@@ -147,6 +149,7 @@ class StandIn:
             self.display.sync()
             time.sleep(120.0)
         elif self.misbehave == "lose-focus":
+            self.misbehave = ""  # once
             self.other.set_input_focus(X.RevertToParent, X.CurrentTime)
             self.display.sync()
 

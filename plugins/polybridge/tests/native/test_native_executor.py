@@ -231,3 +231,20 @@ def test_the_design_is_in_the_level_s_own_layout(
     start()
     with pytest.raises(GameError, match=r"has no T1B_Basic_08m\.layout\.json: make the level in the game"):
         play(calibrated(), task, standing)
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "log"),
+    [
+        ("lose-focus", ["load T1B_Basic_08m", "run", "leave"]),  # fetched back, and out of the run
+        ("never-start", ["load T1B_Basic_08m", "ignored"]),  # in its editor already: a key would start it
+    ],
+)
+def test_a_game_is_left_in_its_editor_after_a_run_without_a_verdict(
+    start: Start, table: Any, calibrated: Calibrated, task: Task, standing: Bridge,
+    misbehaviour: str, log: list[str],
+) -> None:  # fmt: skip
+    start("--misbehave", misbehaviour)
+    with pytest.raises(GameError):
+        play(calibrated(window_s=1.0), task, standing)
+    assert table.log() == log

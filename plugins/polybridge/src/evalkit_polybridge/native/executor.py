@@ -29,7 +29,7 @@ _log = logging.getLogger("evalkit.polybridge")
 def prepare() -> None:
     """What can be known before the first episode: libraries, screen and layouts folder are there.
 
-    Also puts back, and says so, what a run that broke off has left. UsageError or GameError, in one line, otherwise.
+    Also puts back, and says so, what a run that broke off has left. UsageError or GameError otherwise.
     """
     require_libraries()
     layouts_folder()

@@ -107,11 +107,8 @@ class Game:
             # What went wrong first is what is told; the game may be gone.
             with contextlib.suppress(GameError):
                 self.focus()
-                self._leave()
+                self.enter_editor()
             raise
-        self._leave()
-
-    def _leave(self) -> None:
         self._press(self._calibration.run_key)
         self._await_editor(" after the run")
 
