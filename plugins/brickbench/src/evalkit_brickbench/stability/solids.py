@@ -239,7 +239,7 @@ def voxel_mass(triangles: Floats) -> Mass:
     """Mass of the region that can't be reached from outside, on a grid of about `VOXELS` along the part."""
     low, high = triangles.reshape(-1, 3).min(axis=0), triangles.reshape(-1, 3).max(axis=0)
     pitch = max(float((high - low).max()) / VOXELS, 0.5)
-    samples = np.concatenate([_samples(t, pitch / 2) for t in triangles])
+    samples = _samples(triangles, pitch / 2)
     index = np.floor((samples - low) / pitch).astype(np.int64) + 1
     grid = np.zeros(np.ceil((high - low) / pitch).astype(np.int64) + 3, dtype=bool)
     grid[tuple(index.T)] = True
@@ -251,17 +251,17 @@ def voxel_mass(triangles: Floats) -> Mass:
     return Mass(len(cells) * pitch**3, centre, second)
 
 
-def _samples(triangle: Floats, spacing: float) -> Floats:
-    """Points on a triangle [3, 3] no further apart than `spacing`."""
-    sides = np.linalg.norm(triangle - np.roll(triangle, 1, axis=0), axis=1)
-    n = int(np.ceil(sides.max() / spacing)) + 1
-    i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-    inside = i + j <= n
-    u, v = i[inside] / n, j[inside] / n
-    samples: Floats = (
-        triangle[0] + u[:, None] * (triangle[1] - triangle[0]) + v[:, None] * (triangle[2] - triangle[0])
-    )
-    return samples
+def _samples(triangles: Floats, spacing: float) -> Floats:
+    """Points [k, 3] on triangles [m, 3, 3], neighbours no further apart than `spacing`."""
+    sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
+    # Powers of two, so that there are few sizes of grid and triangles of one size are done at once.
+    steps = 2 ** np.ceil(np.log2(np.maximum(sides / spacing, 1.0))).astype(np.int64)
+    found = []
+    for n in np.unique(steps):
+        i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+        weights = np.stack([n - i - j, i, j], axis=-1)[i + j <= n] / n
+        found.append((weights @ triangles[steps == n]).reshape(-1, 3))
+    return np.concatenate(found)
 
 
 def _hull(points: Floats) -> tuple[Floats, Floats]:
