@@ -79,13 +79,14 @@ class PyBulletWorld:
             self._engine.GEOM_MESH, fileName=os.fspath(path), physicsClientId=self._client
         )
         added: int = self._engine.createMultiBody(
-            body.mass_kg, shape, basePosition=body.centre.tolist(),
+            0.0 if body.fixed else body.mass_kg, shape, basePosition=body.centre.tolist(),
             baseOrientation=_quaternion(body.rotation)[[1, 2, 3, 0]].tolist(), physicsClientId=self._client,
         )  # fmt: skip
         self._surface(added)
-        self._engine.changeDynamics(
-            added, -1, localInertiaDiagonal=body.inertia.tolist(), physicsClientId=self._client
-        )
+        if not body.fixed:
+            self._engine.changeDynamics(
+                added, -1, localInertiaDiagonal=body.inertia.tolist(), physicsClientId=self._client
+            )
         return added
 
     def step(self) -> None:
@@ -162,8 +163,9 @@ def _mjcf(bodies: list[EngineBody], ground_ldu: float) -> str:
             meshes.append(f'<mesh name="m{i}_{k}" inertia="shell" vertex="{_text(piece.ravel())}"/>')
             geoms.append(f'<geom type="mesh" mesh="m{i}_{k}" mass="0"/>')
         worlds.append(
-            f'<body pos="{_text(body.centre)}" quat="{_text(_quaternion(body.rotation))}"><freejoint/>'
-            f'<inertial pos="0 0 0" mass="{body.mass_kg:.9g}" diaginertia="{_text(body.inertia)}"/>'
+            f'<body pos="{_text(body.centre)}" quat="{_text(_quaternion(body.rotation))}">'
+            + ("" if body.fixed else "<freejoint/>")
+            + f'<inertial pos="0 0 0" mass="{body.mass_kg:.9g}" diaginertia="{_text(body.inertia)}"/>'
             + "".join(geoms)
             + "</body>"
         )

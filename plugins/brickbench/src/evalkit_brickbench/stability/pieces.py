@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalkit_brickbench.scene import Floats
 from evalkit_brickbench.stability.bodies import Body
@@ -32,7 +33,7 @@ FOOT_LDU = 1.0
 class EngineBody:
     """A body in the frame of its principal axes: `rotation` [3, 3] and `centre` [3] pose it, `inertia` [3] is
     diagonal there (kg·LDU²), `pieces` are the corners [k, 3] of its convex pieces, `hull` [h, 3] what is
-    measured."""
+    measured. `fixed` bodies don't move."""
 
     mass_kg: float
     centre: Floats
@@ -40,6 +41,7 @@ class EngineBody:
     inertia: Floats
     pieces: list[Floats]
     hull: Floats
+    fixed: bool = False
 
 
 @dataclass(slots=True)
@@ -55,17 +57,19 @@ class Pieces:
     def cluster(
         self,
         bodies: list[Body],
+        fixed: NDArray[np.bool_],
         ground_ldu: float,
         solids: list[Solid | None],
         rotations: Floats,
         positions: Floats,
     ) -> list[EngineBody]:
-        """Bodies that may meet each other and the ground."""
+        """Bodies that may meet each other and the ground. Those that are proven not to move are fixed."""
         boxes = [part_boxes(body.parts, solids, rotations, positions) for body in bodies]
         plates = []
         for index, body in enumerate(bodies):
-            low = np.concatenate([box[0] for k, box in enumerate(boxes) if k != index]) - NEAR_LDU
-            high = np.concatenate([box[1] for k, box in enumerate(boxes) if k != index]) + NEAR_LDU
+            others = [box for k, box in enumerate(boxes) if k != index and not (fixed[k] and fixed[index])]
+            low = np.concatenate([box[0] for box in others]) - NEAR_LDU
+            high = np.concatenate([box[1] for box in others]) + NEAR_LDU
             own: list[Floats] = []
             for row, part in enumerate(body.parts):
                 solid = solids[part]
@@ -80,9 +84,10 @@ class Pieces:
                     if _meet(placed.min(axis=0)[None], placed.max(axis=0)[None], low[close], high[close]):
                         own.append(placed)
             plates.append(own)
-        near = _near_others(plates)
+        near = _near_others(plates, fixed)
         return [
-            _engine_body(body, _feet(body, ground_ldu) + own) for body, own in zip(bodies, near, strict=True)
+            _engine_body(body, _feet(body, ground_ldu) + own, bool(still))
+            for body, own, still in zip(bodies, near, fixed, strict=True)
         ]
 
     def _of(self, solid: Solid) -> list[Floats]:
@@ -98,22 +103,23 @@ def _meet(low: Floats, high: Floats, other_low: Floats, other_high: Floats) -> b
     return bool(meets.all(axis=2).any())
 
 
-def _near_others(plates: list[list[Floats]]) -> list[list[Floats]]:
+def _near_others(plates: list[list[Floats]], fixed: NDArray[np.bool_]) -> list[list[Floats]]:
     """Of the plates of each body those whose box is within `NEAR_LDU` of one of another body's."""
     low = np.array([plate.min(axis=0) for own in plates for plate in own]).reshape(-1, 3) - NEAR_LDU
     high = np.array([plate.max(axis=0) for own in plates for plate in own]).reshape(-1, 3)
     owner = np.repeat(np.arange(len(plates)), [len(own) for own in plates])
     near = np.zeros(len(owner), dtype=bool)
     largest = int(np.argmax([len(own) for own in plates]))
+    still = fixed[owner]
     for i in np.flatnonzero(owner != largest):
-        meets = ((low <= high[i]) & (high >= low[i])).all(axis=1) & (owner != owner[i])
+        meets = ((low <= high[i]) & (high >= low[i])).all(axis=1) & (owner != owner[i]) & ~(still & still[i])
         near |= meets
         near[i] |= meets.any()
     flat = [plate for own in plates for plate in own]
     return [[flat[k] for k in np.flatnonzero(near & (owner == index))] for index in range(len(plates))]
 
 
-def _engine_body(body: Body, pieces: list[Floats]) -> EngineBody:
+def _engine_body(body: Body, pieces: list[Floats], fixed: bool = False) -> EngineBody:
     values, axes = np.linalg.eigh(body.inertia)
     axes = axes * np.where(np.linalg.det(axes) < 0, [1.0, 1.0, -1.0], 1.0)
     # A body thinner than its mesh can show still resists turning.
@@ -125,6 +131,7 @@ def _engine_body(body: Body, pieces: list[Floats]) -> EngineBody:
         inertia=inertia,
         pieces=[(piece - body.centre) @ axes for piece in pieces],
         hull=(body.hull - body.centre) @ axes,
+        fixed=fixed,
     )
 
 

@@ -167,6 +167,7 @@ class _Judge:
         self.moved = self.drop.copy()
         self.furthest = np.array([body.lowest_part for body in bodies])
         self.moves: list[bool | None] = [None] * len(bodies)
+        self.fixed = np.zeros(len(bodies), dtype=bool)
         self.notes: list[str] = []
         self.simulated = False
 
@@ -219,6 +220,7 @@ class _Judge:
         if fixed.any() and drop.max() < c.SUPPORT_DROP_LDU and self._rests_on_fixed(group, fixed):
             self.moved[group] = np.maximum(self.moved[group], np.where(fixed, motion, 0.0))
             return self._verdict(group, True, "most can't move noticeably, forces support the rest")
+        self.fixed[group] = fixed
         return None
 
     def _rests_on_fixed(self, group: list[int], fixed: NDArray[np.bool_]) -> bool:
@@ -262,11 +264,9 @@ class _Judge:
 
     def _engine_bodies(self, pieces: Pieces, group: list[int]) -> list[EngineBody]:
         bodies = [self.bodies[i] for i in group]
-        return (
-            [pieces.lone(bodies[0])]
-            if len(group) == 1
-            else pieces.cluster(bodies, self.ground_ldu, *self.placed)
-        )
+        if len(group) == 1:
+            return [pieces.lone(bodies[0])]
+        return pieces.cluster(bodies, self.fixed[group], self.ground_ldu, *self.placed)
 
     def _from_outcome(self, group: list[int], outcome: Outcome | None, trouble: str) -> ClusterVerdict:
         if outcome is None:
