@@ -10,7 +10,11 @@ import sys
 import zipfile
 from pathlib import Path
 
-PACKAGES = {"evalkit_core": "core", "evalkit_polybridge": "plugins/polybridge"}
+PACKAGES = {
+    "evalkit_core": "core",
+    "evalkit_polybridge": "plugins/polybridge",
+    "evalkit_brickbench": "plugins/brickbench",
+}
 
 
 def tracked(folder: str) -> set[str]:

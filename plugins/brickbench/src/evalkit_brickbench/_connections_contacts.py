@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
-from evalkit_brickbench._connections_match import Indices, Placed
+from evalkit_brickbench._connections_match import CrowdedSceneError, Indices, Placed
 from evalkit_brickbench._connections_place import RigidParts
 from evalkit_brickbench.parts.catalogue import KINDS, Catalogue
 from evalkit_brickbench.scene import Floats, Ints
 
 STUD_MIDDLE_LDU = 2.0  # studs are 4 LDU high
+NEAR_LIMIT = 2_000_000
+"""More pairs of a stud and a part around it than this are a pile, not a model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +30,10 @@ class Contacts:
 
 
 def find_contacts(placed: Placed, parts: RigidParts, labels: Ints, catalogue: Catalogue) -> Contacts:
-    """Studs whose middle lies in the box around a part of another component (`labels` [n])."""
+    """Studs whose middle lies in the box around a part of another component (`labels` [n]).
+
+    `CrowdedSceneError` above `NEAR_LIMIT` pairs near each other.
+    """
     studs = np.flatnonzero(placed.kinds == KINDS.index("stud"))
     middles = placed.origins + STUD_MIDDLE_LDU * placed.axes
     owners, boxes = _boxes(parts, catalogue)
@@ -66,7 +71,11 @@ def _studs_in_boxes(
     rotations, positions = parts.rotations[owners], parts.positions[owners]
     centres = np.einsum("nij,nj->ni", rotations, boxes.mean(axis=1)) + positions
     radii = np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1) / 2.0
-    near = KDTree(middles[studs]).query_ball_point(centres, radii, return_sorted=True)
+    tree = KDTree(middles[studs])
+    total = int(tree.query_ball_point(centres, radii, return_length=True).sum())
+    if total > NEAR_LIMIT:
+        raise CrowdedSceneError(f"{len(owners)} parts are so crowded that {total:,} studs lie near them")
+    near = tree.query_ball_point(centres, radii, return_sorted=True)
     row = np.repeat(np.arange(len(owners)), [len(hits) for hits in near])
     stud = studs[np.concatenate([np.asarray(hits, np.int64) for hits in near])]
     local = np.einsum("nji,nj->ni", rotations[row], middles[stud] - positions[row])

@@ -40,6 +40,8 @@ from evalkit_brickbench.stability.verdict import Stability, judge_stability
 MeshChoice = Literal["bricklayer", "ldraw"]
 Engine = Literal["pybullet", "mujoco"]
 
+COLLISIONS_TO_STAND = 1000
+"""A pile with more colliding pairs has no stability worth looking for."""
 INSET_LDU = 0.0
 """Of the meshes made from LDraw files: the collision profile moves surfaces itself."""
 
@@ -133,9 +135,8 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
         if not len(scene):
             raise LDrawError(f"{name}: it places no part")
     with watch("connect"):
-        connections = _connected(scene, kit, name)
+        connections, contacts = _connected(scene, kit, name)
         components = connections.components()
-        contacts = unlabelled_contacts(connections, kit.providers.catalogue)
     meshes = meshes_for(scene, kit)
     failures: list[str] = []
     collisions: Collisions | None = None
@@ -146,8 +147,11 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
             failures.append(str(error))
     stability = None
     if stand and collisions is not None:
-        with watch("stand"):
-            stability = _stand(scene, components, kit, meshes)
+        if len(collisions) <= COLLISIONS_TO_STAND:
+            with watch("stand"):
+                stability = _stand(scene, components, kit, meshes)
+        else:
+            failures.append(f"stability isn't looked at with more than {COLLISIONS_TO_STAND} colliding pairs")
     return Inspection(
         name,
         hashlib.sha256(data).hexdigest(),
@@ -166,9 +170,10 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
     )
 
 
-def _connected(scene: Scene, kit: Tools, name: str) -> Connections:
+def _connected(scene: Scene, kit: Tools, name: str) -> tuple[Connections, Contacts]:
     try:
-        return connect(scene, kit.providers.catalogue)
+        connections = connect(scene, kit.providers.catalogue)
+        return connections, unlabelled_contacts(connections, kit.providers.catalogue)
     except CrowdedSceneError as error:
         raise LDrawError(f"{name}: {error}") from error
 
