@@ -47,7 +47,18 @@ AnySpec = TypeVar("AnySpec", bound=Spec | EnvironmentSpec)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@^-]*")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 TARGET_FIELDS = frozenset(
-    {"target", "tasks", "settings", "suite_check", "opener", "task_reader", "free_task", "trial", "pictures", "warm"}
+    {
+        "target",
+        "tasks",
+        "settings",
+        "suite_check",
+        "opener",
+        "task_reader",
+        "free_task",
+        "trial",
+        "pictures",
+        "warm",
+    }
 )
 """Fields of descriptors that name an object as `"package.module:attribute"`."""
 
