@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from evalkit.cli._common import tell
-from evalkit.errors import EvalkitError, PluginError, RecordError, UnknownNameError, UsageError
+from evalkit.errors import EvalkitError, PluginError, RecordError, UsageError
 from evalkit.plugins import load_plugins, resolve
-from evalkit.report.episode import episode_json, episode_text, find_episode, outcome
+from evalkit.report.episode import episode_json, episode_text, outcome
 from evalkit.report.files import recorded_artifacts, write_artifacts
 from evalkit.report.formats import to_json, to_text, write_text
+from evalkit.report.recorded import chosen_key
 from evalkit.report.run_report import terminal_width
 from evalkit.report.table import Cell, Column, Table, printable
 from evalkit.run.plan import load_benchmark_tasks
@@ -54,7 +55,7 @@ def command(run: str, key: str | None, as_json: bool, output: Path | None) -> No
             raise UsageError("-o writes the files of one episode; name its KEY")
         _show_run(reader, as_json)
         return
-    episode = reader.episode(_chosen_key(reader, key))
+    episode = reader.episode(chosen_key(reader, key))
     if as_json:
         click.echo(to_json(episode_json(episode)), nl=False)
     else:
@@ -141,22 +142,6 @@ def _outcome(reader: RunReader, key: EpisodeKey) -> str:
 
 def _episode_entry(reader: RunReader, key: EpisodeKey, line: IndexLine) -> dict[str, Any]:
     return {"key": key.as_dict(), "end": line["end"], "outcome": _outcome(reader, key)}
-
-
-def _chosen_key(reader: RunReader, text: str) -> EpisodeKey:
-    """The one played episode that the text means; UsageError if there is none or several."""
-    planned = reader.planned()
-    found = find_episode(text, planned)
-    if not found:
-        raise UnknownNameError("episode", text, [key.task for key in planned])
-    if len(found) > 1:
-        shown = ", ".join(key.text() for key in found[:4]) + (", …" if len(found) > 4 else "")
-        raise UsageError(f"{text!r} fits {len(found)} episodes: {shown}; type more of the key")
-    if found[0] not in reader.index():
-        raise RecordError(
-            f"{found[0].text()} has not been played; `evalkit resume {reader.name}` plays what is missing"
-        )
-    return found[0]
 
 
 def _view_artifacts(reader: RunReader, episode: Episode) -> Iterator[Artifact]:

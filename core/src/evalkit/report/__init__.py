@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalkit.report.aggregate import Aggregate, Counterpart
     from evalkit.report.formats import FORMATS, to_csv, to_json, to_markdown, to_text
+    from evalkit.report.recorded import RecordedRun, recorded_episode, recorded_run
     from evalkit.report.systems import System, main_tables, summary, systems_of
     from evalkit.report.table import Cell, Column, Estimate, Rate, Table, cell_text
 
@@ -29,10 +30,13 @@ _MODULE_OF = {
     "Counterpart": "aggregate",
     "Estimate": "table",
     "Rate": "table",
+    "RecordedRun": "recorded",
     "System": "systems",
     "Table": "table",
     "cell_text": "table",
     "main_tables": "systems",
+    "recorded_episode": "recorded",
+    "recorded_run": "recorded",
     "summary": "systems",
     "systems_of": "systems",
     "to_csv": "formats",
@@ -49,10 +53,13 @@ __all__ = [
     "Counterpart",
     "Estimate",
     "Rate",
+    "RecordedRun",
     "System",
     "Table",
     "cell_text",
     "main_tables",
+    "recorded_episode",
+    "recorded_run",
     "summary",
     "systems_of",
     "to_csv",
