@@ -91,6 +91,12 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             benchmarks=(BENCHMARK,),
         ),
         AgentSpec(
+            name="warren",
+            target="evalkit_polybridge.agents.warren:WarrenAgent",
+            summary="the same Warren truss under every gap, by one fixed rule",
+            benchmarks=(BENCHMARK,),
+        ),
+        AgentSpec(
             name="flat",
             target="evalkit_polybridge.agents.flat:FlatAgent",
             summary="a bare road deck, the floor of the scale",
