@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,6 +36,11 @@ class Call:
     def ran(self) -> bool:
         """The design was legal and entered physics."""
         return self.outcome in ("F", "S")
+
+    @property
+    def turn(self) -> Turn:
+        """The turn of the record that the call is."""
+        return self._turn
 
     @property
     def reply(self) -> str:
@@ -123,8 +128,13 @@ class Trajectory:
 
 def read_trajectory(episode: Episode) -> Trajectory:
     """The trajectory of an episode, from its events; calls that the budget refused are none."""
-    turns = [turn for turn in episode.turns() if _mistake(turn, episode.load) != "OVER_BUDGET"]
-    return Trajectory(tuple(_call(number, turn, episode.load) for number, turn in enumerate(turns, 1)))
+    return trajectory_of(episode.turns(), episode.load)
+
+
+def trajectory_of(turns: Iterable[Turn], load: Callable[[Any], Any]) -> Trajectory:
+    """The trajectory of an episode's turns; `load` gives the value behind what stands for a blob."""
+    counted = [turn for turn in turns if _mistake(turn, load) != "OVER_BUDGET"]
+    return Trajectory(tuple(_call(number, turn, load) for number, turn in enumerate(counted, 1)))
 
 
 def _call(number: int, turn: Turn, load: Callable[[Any], Any]) -> Call:
