@@ -6,7 +6,7 @@
                     (("over budget", Rate(0.25, 3, 12)),))
     print(to_text([reasons], width=80))
 
-`open_run` reads a recorded run. Names are loaded on first use. The functions `aggregate` and `aggregate_run` are in the module
+Names are loaded on first use. The functions `aggregate` and `aggregate_run` are in the module
 `evalkit.report.aggregate`, whose name they would hide here.
 """
 
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalkit.report.aggregate import Aggregate, Counterpart
     from evalkit.report.formats import FORMATS, to_csv, to_json, to_markdown, to_text
-    from evalkit.report.recorded import RecordedRun, open_run
     from evalkit.report.recorded import RecordedRun, recorded_episode, recorded_run
     from evalkit.report.systems import System, main_tables, summary, systems_of
     from evalkit.report.table import Cell, Column, Estimate, Rate, Table, cell_text
