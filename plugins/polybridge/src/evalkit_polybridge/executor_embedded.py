@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from evalkit import Artifact, Candidate, Execution, Task
 from evalkit_polybridge.designs import bridge_from_json, level_from_inputs
+from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.specs import EMBEDDED
+
+if TYPE_CHECKING:
+    from evalkit_polybridge.physics import Frame, Run
 
 ID, VERSION = EMBEDDED.id, EMBEDDED.version
 
@@ -30,36 +34,55 @@ class EmbeddedExecutor:
 
         The evidence is that of the first run in either case, so that it doesn't depend on who looks.
         """
-        from evalkit_polybridge.physics import Run, simulate
+        from evalkit_polybridge.physics import simulate
 
         level, bridge = level_from_inputs(task.inputs), bridge_from_json(candidate.data)
-        run: Run = simulate(level, bridge)
-        utilisation = {str(i): round(u, 6) for i, u in run.peak_utilisation.items()}
-        data = {
-            "outcome": run.outcome,
-            "cost": round(bridge.cost(), 4),
-            "duration_s": run.duration_s,
-            "lost_s": run.lost_s,
-            "first_break_s": run.first_break_s,
-            "first_break_member": run.first_break_member,
-            "broken": len(run.broken),
-            "finish_s": list(run.finish_s),
-            "furthest_x_m": [round(x, 6) for x in run.furthest_x_m],
-            "peak_utilisation": max(utilisation.values(), default=0.0),
-            "digest": run.digest,
-        }
-        details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
-        artifacts = [Artifact("members.json", details.encode(), "application/json")]
+        run = simulate(level, bridge)
         film = simulate(level, bridge, frames=True).frames if pictures else None
-        if film is not None:
-            artifacts += _frames(level, bridge, film)
-        return Execution(run.success, data, tuple(artifacts), ID, film)
+        return _execution(level, bridge, run, film)
+
+    def execute_many(
+        self, attempts: Iterable[tuple[Task, Candidate]], *, threads: int | None = None
+    ) -> list[Execution]:
+        """`execute` without pictures for many legal candidates, on `threads` threads (default: one per CPU).
+
+        In the order of the attempts, and every execution is what `execute` gives, to the bit. The runs don't
+        hold Python's lock, so that threads are as good as processes.
+        """
+        from evalkit_polybridge.physics import simulate_batch
+
+        pairs = [(level_from_inputs(task.inputs), bridge_from_json(made.data)) for task, made in attempts]
+        runs = simulate_batch(pairs, threads)
+        return [_execution(*pair, run, None) for pair, run in zip(pairs, runs, strict=True)]
 
 
-def _frames(level: Any, bridge: Any, frames: Any) -> list[Artifact]:
+def _execution(level: Level, bridge: Bridge, run: Run, film: Sequence[Frame] | None) -> Execution:
+    """A run as evidence; members and the film's frames are files."""
+    utilisation = {str(i): round(u, 6) for i, u in run.peak_utilisation.items()}
+    data = {
+        "outcome": run.outcome,
+        "cost": round(bridge.cost(), 4),
+        "duration_s": run.duration_s,
+        "lost_s": run.lost_s,
+        "first_break_s": run.first_break_s,
+        "first_break_member": run.first_break_member,
+        "broken": len(run.broken),
+        "finish_s": list(run.finish_s),
+        "furthest_x_m": [round(x, 6) for x in run.furthest_x_m],
+        "peak_utilisation": max(utilisation.values(), default=0.0),
+        "digest": run.digest,
+    }
+    details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
+    artifacts = [Artifact("members.json", details.encode(), "application/json")]
+    if film is not None:
+        artifacts += _frames(level, bridge, film)
+    return Execution(run.success, data, tuple(artifacts), ID, film)
+
+
+def _frames(level: Level, bridge: Bridge, film: Sequence[Frame]) -> list[Artifact]:
     from evalkit_polybridge.frames import frame_png
 
     return [
         Artifact(f"frame-{i:02d}.png", frame_png(level, bridge, frame), "image/png")
-        for i, frame in enumerate(frames)
+        for i, frame in enumerate(film)
     ]
