@@ -105,12 +105,11 @@ def study_design(
             "ask less of each or add prompts"
         )
     deck = _Deck(items, seed)
-    comparisons: list[Comparison] = []
-    for rater in range(1, n_raters + 1):
-        deck.next_rater()
-        for number in range(1, per_rater + 1):
-            comparisons.append(Comparison(f"r{rater:03}-{number:02}", rater, *deck.deal()))
-    return comparisons
+    return [
+        Comparison(f"r{rater:03}-{number:02}", rater, *dealt)
+        for rater in range(1, n_raters + 1)
+        for number, dealt in enumerate(deck.hand(per_rater), 1)
+    ]
 
 
 class _Deck:
@@ -118,37 +117,33 @@ class _Deck:
 
     def __init__(self, items: Sequence[tuple[str, tuple[str, str]]], seed: int) -> None:
         rng = np.random.Generator(np.random.PCG64(seed))
-        self._items = [items[index] for index in rng.permutation(len(items))]
+        self._items = items
         pairs = sorted({pair for _, pair in items})
         tasks = sorted({task for task, _ in items})
-        self._pair = np.array([pairs.index(pair) for _, pair in self._items])
-        self._task = np.array([tasks.index(task) for task, _ in self._items])
+        self._pair = np.array([pairs.index(pair) for _, pair in items])
+        self._task = np.array([tasks.index(task) for task, _ in items])
         self._swapped = rng.integers(0, 2, len(pairs)).astype(bool)
         self._pair_count = np.zeros(len(pairs), dtype=int)
         self._item_count = np.zeros(len(items), dtype=int)
         self._rng, self._n_tasks = rng, len(tasks)
-        self.next_rater()
 
-    def next_rater(self) -> None:
-        """Forgets what the rater before has seen."""
-        self._seen = np.zeros(len(self._items), dtype=bool)
-        self._task_count = np.zeros(self._n_tasks, dtype=int)
+    def hand(self, size: int) -> list[tuple[str, str, str]]:
+        """What one rater gets: task, left and right system, `size` times."""
+        seen = np.zeros(len(self._items), dtype=bool)
+        task_count = np.zeros(self._n_tasks, dtype=int)
+        return [self._deal(seen, task_count) for _ in range(size)]
 
-    def deal(self) -> tuple[str, str, str]:
-        """Task, left and right system of the comparison that keeps the counts most even; ties by lot."""
-        best = np.flatnonzero(~self._seen)
-        for count in (
-            self._pair_count[self._pair],
-            self._item_count,
-            self._task_count[self._task],
-        ):
+    def _deal(self, seen: NDArray[np.bool_], task_count: NDArray[np.int64]) -> tuple[str, str, str]:
+        """The comparison that keeps the counts most even, ties by lot; entered in what the rater has seen."""
+        best = np.flatnonzero(~seen)
+        for count in (self._pair_count[self._pair], self._item_count, task_count[self._task]):
             best = _fewest(best, count)
         chosen = int(self._rng.choice(best))
         pair, task = self._pair[chosen], self._task[chosen]
-        self._seen[chosen] = True
+        seen[chosen] = True
         self._pair_count[pair] += 1
         self._item_count[chosen] += 1
-        self._task_count[task] += 1
+        task_count[task] += 1
         self._swapped[pair] = not self._swapped[pair]
         name, systems = self._items[chosen]
         left, right = systems[::-1] if self._swapped[pair] else systems

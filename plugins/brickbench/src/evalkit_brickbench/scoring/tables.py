@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal, get_args
 
-from evalkit_brickbench.scoring.ratings import OVERALL, Estimate, Ratings
+from evalkit_brickbench.scoring.ratings import OVERALL, Ratings
 
 Reason = Literal["missing", "part rule", "collision", "stability"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -42,8 +42,8 @@ class BuildRecord:
     """One system's answer to one prompt.
 
     `contents` is None without a usable build. `vqa` is the build's score (0 … 1), None if it wasn't
-    judged; `cost_usd` the list price of its tokens, None if it isn't known. `stands` is False for systems
-    like BrickNet whose published validity has no stability term.
+    judged; `cost_usd` the list price of its tokens, None if it isn't known. `has_to_stand` is False for
+    systems like BrickNet whose published validity has no stability term.
     """
 
     system: str
@@ -53,7 +53,7 @@ class BuildRecord:
     obeys_part_rules: bool = True
     vqa: float | None = None
     cost_usd: float | None = None
-    stands: bool = True
+    has_to_stand: bool = True
 
 
 def invalid_reason(record: BuildRecord) -> Reason | None:
@@ -69,7 +69,7 @@ def invalid_reason(record: BuildRecord) -> Reason | None:
         return "part rule"
     if contents.colliding_pairs:
         return "collision"
-    if not record.stands:
+    if not record.has_to_stand:
         return None
     if contents.stable is None:
         raise ValueError(f"{record.system} on {record.task}: the verdict on stability is missing")
@@ -79,11 +79,11 @@ def invalid_reason(record: BuildRecord) -> Reason | None:
 def main_table(records: Iterable[BuildRecord], ratings: Mapping[str, Ratings]) -> list[Row]:
     """The published Table 1: a row per setting and system, `overall` (all prompts pooled) first.
 
-    Columns: valid (0 … 1; a missing build is invalid), vqa (of the builds that exist) and vqa_zero_filled,
-    elo with ± (half the 95 % interval), align, design, cost_usd (mean per prompt), n_prompts, n_builds,
-    note. `ratings` are by setting, as `rate_by_setting` gives them; systems that weren't rated have None.
-    Systems come in the order of their overall rating, then by name. A score that isn't known for all
-    builds, or a cost not known for all prompts, is None: the mean of the others would be another number.
+    Columns: valid (0 … 1; a missing build is invalid), vqa (of the builds that were judged) and
+    vqa_zero_filled (missing builds as 0), elo and elo_half_width (the published ±), align, design, cost_usd
+    (mean per prompt), n_prompts, n_builds, n_judged (by VQA), n_costed, note. `ratings` are by setting, as
+    `rate_by_setting` gives them; systems that weren't rated have None. Systems come in the order of their
+    overall rating, then by name.
     """
     by_setting = _by_setting(records)
     overall = ratings.get(OVERALL)
@@ -149,28 +149,33 @@ def _by_setting(records: Iterable[BuildRecord]) -> dict[str, dict[str, list[Buil
 
 
 def _main_row(setting: str, system: str, records: Sequence[BuildRecord], ratings: Ratings | None) -> Row:
-    built = [record for record in records if record.contents is not None]
-    rated = {row.system: row for row in ratings.systems}.get(system) if ratings else None
-    vqa = _mean([record.vqa for record in built])
+    missing = [record for record in records if record.contents is None]
+    scores = [r.vqa for r in records if r.contents is not None and r.vqa is not None]
+    costs = [record.cost_usd for record in records if record.cost_usd is not None]
     return {
         "setting": setting,
         "system": system,
         "valid": sum(invalid_reason(record) is None for record in records) / len(records),
-        "vqa": vqa,
-        "vqa_zero_filled": 0.0 if not built else None if vqa is None else vqa * len(built) / len(records),
-        "elo": _elo(rated and rated.elo),
-        "elo_half_width": rated.elo.half_width if rated else None,
-        "align": _elo(rated and rated.alignment),
-        "design": _elo(rated and rated.design),
-        "cost_usd": _mean([record.cost_usd for record in records]),
+        "vqa": _mean(scores),
+        "vqa_zero_filled": _mean([*scores, *(0.0 for _ in missing)]),
+        **_rating_cells(ratings, system),
+        "cost_usd": _mean(costs),
         "n_prompts": len(records),
-        "n_builds": len(built),
-        "note": None if all(record.stands for record in records) else NO_STABILITY,
+        "n_builds": len(records) - len(missing),
+        "n_judged": len(scores),
+        "n_costed": len(costs),
+        "note": None if all(record.has_to_stand for record in records) else NO_STABILITY,
     }
 
 
-def _elo(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.elo
+def _rating_cells(ratings: Ratings | None, system: str) -> Row:
+    rated = next((row for row in ratings.systems if row.system == system), None) if ratings else None
+    return {
+        "elo": rated.elo.elo if rated else None,
+        "elo_half_width": rated.elo.half_width if rated else None,
+        "align": rated.alignment.elo if rated else None,
+        "design": rated.design.elo if rated else None,
+    }
 
 
 def _means(built: Sequence[Contents]) -> Row:
@@ -187,7 +192,5 @@ def _means(built: Sequence[Contents]) -> Row:
     return {"n_builds": len(built), **means, "stable": _mean(known), "n_stability_known": len(known)}
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    """None without values, or if one isn't known."""
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known and len(known) == len(values) else None
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
