@@ -11,6 +11,8 @@ from evalkit import UsageError
 from evalkit_polybridge.levelfiles import LevelFileError, export_level
 from evalkit_polybridge.levels.catalogue import Condition, load, load_heldout
 from evalkit_polybridge.native.cli import native
+from evalkit_polybridge.release.cli import export_paper, release
+from evalkit_polybridge.results_cli import tables
 
 
 @click.group(name="polybridge", short_help="Levels as files; the real game.")
@@ -25,7 +27,9 @@ def command() -> None:
     """
 
 
-command.add_command(native)
+for subcommand in (native, release, export_paper):
+    command.add_command(subcommand)
+command.add_command(tables)
 
 
 @command.command()

@@ -1,0 +1,217 @@
+"""Tables of several runs together, in the shape in which results of the benchmark are published.
+
+Level 1 are the 149 levels with one thing to master each (suite `core`), Level 2 the 40 that combine several
+(`compositional`). Conditions of suites that aren't named after them are told apart by the suite's name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from evalkit import EpisodeKey, Task, UsageError
+from evalkit.report import Cell, Column, Rate, RecordedRun, Table
+from evalkit_polybridge import metrics
+from evalkit_polybridge.designs import level_from_inputs
+from evalkit_polybridge.levels.families import FAMILIES
+from evalkit_polybridge.measures import (
+    MEAN_COST_RATIO,
+    Measure,
+    Planned,
+    System,
+    aggregated,
+    cells,
+    columns,
+    count,
+    rate,
+    recovery,
+    success,
+    trajectories,
+    valid,
+    with_missing,
+)
+from evalkit_polybridge.tables import GROUPS, error_composition
+
+LEVELS = {"Level 1": "core", "Level 2": "compositional"}
+FAMILY_TITLES = {family.id: f"{family.id} {family.title}" for family in FAMILIES}
+NEVER_LEGAL = "never legal"
+
+
+def systems_of(runs: Sequence[RecordedRun]) -> dict[System, list[Planned]]:
+    """The episodes of runs by agent and condition, in the order of the runs.
+
+    UsageError if two runs hold the same episode under the same condition.
+    """
+    systems: dict[System, list[Planned]] = {}
+    owner: dict[tuple[System, EpisodeKey], str] = {}
+    for run in runs:
+        planned = [Planned.of(episode, task) for episode, task in run.played]
+        planned += [Planned(key, task) for key, task in run.missing]
+        for episode in planned:
+            agent, condition = episode.system
+            system = (agent, _condition(str(run.manifest["suite"]["name"]), condition))
+            other = owner.setdefault((system, episode.key), run.name)
+            if other != run.name:
+                raise UsageError(
+                    f"the runs {other} and {run.name} both hold {episode.key.text()}: leave one of them out"
+                )
+            systems.setdefault(system, []).append(episode)
+    return systems
+
+
+def _condition(suite: str, condition: str) -> str:
+    """`strict` of polybridge.strict, but `heldout strict` of polybridge.heldout."""
+    name = suite.removeprefix("polybridge.")
+    return condition if name == condition.split()[0] else f"{name} {condition}"
+
+
+def published(systems: Mapping[System, Sequence[Planned]]) -> list[Table]:
+    """Main results, groups, recovery and resources, errors, ends, efficiency, and what was played."""
+    return [
+        _main(systems),
+        by_call(systems),
+        capabilities(systems),
+        _resources(systems),
+        error_composition(systems),
+        ends(systems),
+        efficiency(systems),
+        composition({p.task.id: p.task for group in systems.values() for p in group}.values()),
+    ]
+
+
+def _main(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    measures: list[Measure] = [("n", count)]
+    for title, suite in LEVELS.items():
+        measures += [_within(title, "suite", suite, valid(3)), _within(title, "suite", suite, success(3))]
+    for name, over in (valid(3), success(3)):
+        measures.append((f"overall {name}", over))
+    note = "Level 1: one thing to master each; Level 2: compositions"
+    return _by_system("main", "Main results", systems, measures, note)
+
+
+def by_call(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    """Valid and Success after 1, 2 and 3 calls, a row per agent and condition."""
+    measures = [*(valid(k) for k in (1, 2, 3)), *(success(k) for k in (1, 2, 3))]
+    return _by_system("by_call", "Valid and Success by call", systems, measures)
+
+
+def capabilities(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    """Success@3 by group, a row per agent and condition."""
+    measures = [_within(title, "group", group, success(3)) for group, title in GROUPS.items()]
+    return _by_system("capabilities", "Success@3 by capability group", systems, measures)
+
+
+def _resources(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    measures: list[Measure] = [
+        ("Recovery@3", recovery),
+        ("first run succeeds", lambda group: rate(t.first_attempt_success() for t in trajectories(group))),
+        ("calls", aggregated("calls", metrics.Calls)),
+        ("physics attempts", aggregated("physics_attempts", metrics.PhysicsAttempts)),
+        ("calls to success", aggregated("calls_of_successes", metrics.CallsOfSuccesses)),
+        ("validation repairs", aggregated("validation_repair_calls", metrics.ValidationRepairCalls)),
+        ("physics repairs", aggregated("physics_repair_calls", metrics.PhysicsRepairCalls)),
+    ]
+    note = (
+        "Recovery@3: of the episodes with a failed run before call 3, those that succeeded afterwards\n"
+        "calls and attempts: means over all episodes; repairs: totals"
+    )
+    return _by_system("resources", "Recovery and resources", systems, measures, note)
+
+
+def efficiency(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    """Success and what it cost, a row per agent and condition."""
+    measures: list[Measure] = [
+        success(3),
+        ("cost of successes", aggregated("cost_of_successes", metrics.CostOfSuccesses)),
+        MEAN_COST_RATIO,
+    ]
+    note = "costs: means over successes; the strict budget is the level's, whatever budget was played"
+    return _by_system("efficiency", "Efficiency", systems, measures, note)
+
+
+def ends(systems: Mapping[System, Sequence[Planned]]) -> Table:
+    """How episodes end, by agent, condition and group: crossed, what the last failed run was, or never legal.
+
+    The outcomes of runs (`lost`, `timeout`) are the executor's own words.
+    """
+    rows: list[tuple[str, str, str, Counter[str]]] = []
+    for (agent, condition), group in systems.items():
+        for name, title in GROUPS.items():
+            counted = Counter(_end(p) for p in group if p.hidden["group"] == name and p.trajectory)
+            if counted:
+                rows.append((agent, condition, title, counted))
+    seen = {end for *_, counted in rows for end in counted} - {"crossed", NEVER_LEGAL}
+    heads = ("crossed", *sorted(seen), NEVER_LEGAL)
+    return Table(
+        "polybridge.ends",
+        "How episodes end",
+        (*map(Column, ("agent", "condition", "group")), *(Column(head, "right") for head in heads)),
+        tuple((*names, *(_share(counted, head) for head in heads)) for *names, counted in rows),
+        "an episode without a success ends as its last run did, or never had a legal design",
+    )
+
+
+def _end(planned: Planned) -> str:
+    trajectory = planned.trajectory
+    if trajectory is None or not trajectory.attempts:
+        return NEVER_LEGAL
+    if trajectory.success is not None:
+        return "crossed"
+    return str(trajectory.attempts[-1].evidence.get("outcome", "failed"))
+
+
+def _share(counted: Counter[str], end: str) -> Rate:
+    total = counted.total()
+    return Rate(counted[end] / total, counted[end], total)
+
+
+def composition(tasks: Iterable[Task]) -> Table:
+    """What levels there are: families with their number, spans, vehicles and strict budgets."""
+    families: dict[str, list[Task]] = {family: [] for family in FAMILY_TITLES}
+    for task in tasks:
+        families.setdefault(str(task.hidden["family"]), []).append(task)
+    heads = ("levels", "span (m)", "vehicles", "heaviest (PG)", "strict budget ($)")
+    rows: list[tuple[Cell, ...]] = []
+    for family, listed in families.items():
+        if listed:
+            levels = [level_from_inputs(task.inputs) for task in listed]
+            spreads: tuple[Sequence[float], ...] = (
+                [level.span_m for level in levels],
+                [len(level.vehicles_pg) for level in levels],
+                [max(level.vehicles_pg, default=0.0) for level in levels],
+                [float(task.hidden["strict_budget"]) for task in listed],
+            )
+            group = str(listed[0].hidden["group"])
+            titles = (FAMILY_TITLES.get(family, family), GROUPS.get(group, group))
+            rows.append((*titles, len(listed), *map(_spread, spreads)))
+    return Table(
+        "polybridge.composition",
+        "What was played",
+        (Column("family"), Column("group"), *(Column(head, "right") for head in heads)),
+        tuple(rows),
+    )
+
+
+def _spread(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g}–{high:g}"
+
+
+def _by_system(
+    name: str,
+    title: str,
+    systems: Mapping[System, Sequence[Planned]],
+    measures: Sequence[Measure],
+    note: str = "",
+) -> Table:
+    """A row per agent and condition."""
+    shown = with_missing(tuple(measures), systems.values())
+    rows = tuple((*system, *cells(group, shown)) for system, group in systems.items())
+    return Table(f"polybridge.{name}", title, columns(("agent", "condition"), shown), rows, note)
+
+
+def _within(title: str, part: str, value: str, measure: Measure) -> Measure:
+    """The measure over the episodes of one suite or group."""
+    name, over = measure
+    heading = title if part == "group" else f"{title} {name}"
+    return heading, lambda group: over([p for p in group if p.hidden[part] == value])
