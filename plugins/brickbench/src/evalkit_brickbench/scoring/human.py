@@ -265,4 +265,4 @@ def rates_against_humans(verdicts: Sequence[Verdict], human: str = "human") -> l
 
 
 def _sign(x: float) -> int:
-    return (x > 0) - (x < 0)
+    return int(x > 0) - int(x < 0)
