@@ -221,6 +221,18 @@ def test_settings_are_rated_apart_and_together() -> None:
     model = [v for v in verdicts if setting_of[v.task] == "model"]
     assert found["model"] == rate(model, ["s0", "s1", "s2"], draws=20)
     assert found["overall"] == rate(verdicts, ["s0", "s1", "s2"], draws=20)
+    half = [v for v in verdicts if v in model or v.question == "design"]
+    with pytest.raises(ValueError, match="set: there are no verdicts on alignment"):
+        rate_by_setting(half, setting_of, draws=2)
+
+
+def test_an_anchor_that_a_setting_lacks_is_left_out_there() -> None:
+    verdicts = [v for v in random_verdicts(4, 6) if v.task > "t002" or "s0" not in (v.first, v.second)]
+    setting_of = {task: "set" if task > "t002" else "model" for task in tasks_of(verdicts)}
+    found = rate_by_setting(verdicts, setting_of, ["s0", "s1", "s2"], draws=2)
+    anchors = [[row.system for row in found[name].systems if row.anchor] for name in ("model", "set")]
+    assert [sorted(names) for names in anchors] == [["s1", "s2"], ["s0", "s1", "s2"]]
+    assert found["model"].of("s1").elo.elo + found["model"].of("s2").elo.elo == pytest.approx(2000.0)
 
 
 def test_verdicts_that_cant_be_rated() -> None:

@@ -22,7 +22,6 @@ SEED = 0
 CONFIDENCE = 0.95
 
 OVERALL = "overall"
-NOT_COMPARABLE = "rated among these builds only: not comparable with the published table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +135,19 @@ def rate_by_setting(
     """`rate` of each setting's tasks, and of all together under `overall`.
 
     `setting_of` maps a task to its setting. Anchors that a setting has no verdicts on are left out there.
-    Errors as in `rate`; KeyError on a task without a setting.
+    Errors as in `rate`, after the setting's name; KeyError on a task without a setting.
     """
     chosen: dict[str, list[Verdict]] = {OVERALL: list(verdicts)}
     for setting in sorted({setting_of[v.task] for v in verdicts}):
         chosen[setting] = [v for v in verdicts if setting_of[v.task] == setting]
-    return {
-        name: rate(
-            part,
-            anchors if anchors is None or name == OVERALL else set(anchors) & set(systems_of(part)),
-            prior=prior,
-            draws=draws,
-            seed=seed,
-        )
-        for name, part in chosen.items()
-    }
+    found: dict[str, Ratings] = {}
+    for name, part in chosen.items():
+        known = anchors if anchors is None or name == OVERALL else set(anchors) & set(systems_of(part))
+        try:
+            found[name] = rate(part, known, prior=prior, draws=draws, seed=seed)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return found
 
 
 def rate_one_question(
