@@ -28,8 +28,8 @@ class Assembly:
         spec = self.plugins.environment(setup.benchmark, setup.variant)
         self._environment = resolve(spec.target, self.plugins.origin(spec).plugin)
         self.mode = spec.mode
-        if self.mode == "workspace" and os.name != "posix":
-            raise UsageError(f"{setup.benchmark} is played in a workspace, which needs Linux or macOS")
+        if self.mode == "workspace":
+            require_workspaces(setup.benchmark)
         self._agents = {choice.id: self._agent_class(choice.name) for choice in setup.agents}
         self._choices = {choice.id: choice for choice in setup.agents}
         self.validators = [self._validator(name) for name in setup.validators]
@@ -93,6 +93,12 @@ class Assembly:
         if not hasattr(found, "work" if self.mode == "workspace" else "act"):
             raise UsageError(_unfitting(name, self.setup, self.mode))
         return spec, found
+
+
+def require_workspaces(benchmark: str) -> None:
+    """UsageError where workspaces can't be played in."""
+    if os.name != "posix":
+        raise UsageError(f"{benchmark} is played in a workspace, which needs Linux or macOS")
 
 
 def _unfitting(agent: str, setup: PlaySetup, mode: str) -> str:

@@ -101,7 +101,7 @@ class _Field:
         """One call and what follows from it."""
         before = sha256_of(self._environment.state())
         context = StepContext(dict(self._subject.limits), Counter(calls=0))
-        result = checked_result(self._environment.step(call, context))
+        result = checked_result("step", self._environment.step(call, context))
         observation = result.observation
         if result.candidate is not None or result.violations:
             observation = checked_observation("feedback", self._test(result))

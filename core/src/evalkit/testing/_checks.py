@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from evalkit.plugins import Plugins
 from evalkit.registry import Suite
-from evalkit.testing import _call_checks, _environment_checks, _evidence_checks, _processes
+from evalkit.testing import _call_checks, _environment_checks, _evidence_checks, _processes, _workspace_checks
 from evalkit.testing._finding import Broken, Finding, Skip, raised
 from evalkit.testing._subject import Script, Subject, subject_of
 
@@ -29,6 +29,15 @@ CHECKS: Mapping[str, Check] = {
     "processes": _processes.check_processes,
 }
 """Name of every check → function of a `Subject`, whose docstring says what has to hold."""
+
+_IN_WORKSPACES: Mapping[str, Check] = {"hostile": _workspace_checks.check_hostile_files}
+"""What stands in for a check where agents hand in files instead of making calls."""
+
+_NOT_IN_WORKSPACES: Mapping[str, str] = {
+    "tools": "a workspace has no tools of the environment",
+    "state": "a workspace is played in one go",
+    "meters": "a workspace has no tools that could be metered",
+}
 
 _NEED_A_SCRIPT = ("determinism", "state", "replay", "json", "hidden", "processes")
 
@@ -63,9 +72,7 @@ def check_subject(subject: Subject, checks: Sequence[str] | None = None) -> list
 
 def _run(name: str, subject: Subject) -> Finding:
     try:
-        if name in _NEED_A_SCRIPT:
-            _environment_checks.skip_without_script(subject)
-        message = CHECKS[name](subject)
+        message = _check(name, subject)(subject)
     except Broken as broken:
         return Finding(name, "failed", str(broken))
     except Skip as skip:
@@ -73,3 +80,13 @@ def _run(name: str, subject: Subject) -> Finding:
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         return Finding(name, "failed", f"raises {raised(error)}")
     return Finding(name, "ok", message)
+
+
+def _check(name: str, subject: Subject) -> Check:
+    """What carries out a check on a suite; Skip if it doesn't apply."""
+    in_workspace = subject.mode == "workspace"
+    if in_workspace and name in _NOT_IN_WORKSPACES:
+        raise Skip(_NOT_IN_WORKSPACES[name])
+    if name in _NEED_A_SCRIPT:
+        _environment_checks.skip_without_script(subject)
+    return _IN_WORKSPACES.get(name, CHECKS[name]) if in_workspace else CHECKS[name]

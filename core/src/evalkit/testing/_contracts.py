@@ -9,14 +9,14 @@ from evalkit.testing._finding import Broken, short
 from evalkit.types import Candidate, Execution, Observation, StepResult, Task, Violation
 
 
-def checked_result(result: Any) -> StepResult:
-    """What `step` returned; Broken if it isn't a StepResult with an observation."""
+def checked_result(method: str, result: Any) -> StepResult:
+    """What `step` or `collect` returned; Broken if it isn't a StepResult with an observation."""
     if not isinstance(result, StepResult):
-        raise Broken(f"step gives {type(result).__name__}, wanted a StepResult")
-    checked_observation("step", result.observation)
+        raise Broken(f"{method} gives {type(result).__name__}, wanted a StepResult")
+    checked_observation(method, result.observation)
     if result.candidate is not None and not isinstance(result.candidate, Candidate):
-        raise Broken(f"step gives {type(result.candidate).__name__} as candidate, wanted a Candidate")
-    checked_violations("step", result.violations)
+        raise Broken(f"{method} gives {type(result.candidate).__name__} as candidate, wanted a Candidate")
+    checked_violations(method, result.violations)
     return result
 
 
@@ -62,10 +62,10 @@ class CheckedValidator:
 
 
 class CheckedExecutor:
-    """An executor whose evidence is checked."""
+    """An executor whose evidence is checked, and kept in a list."""
 
-    def __init__(self, name: str, executor: Any) -> None:
-        self._name, self._executor = name, executor
+    def __init__(self, name: str, executor: Any, kept: list[Execution]) -> None:
+        self._name, self._executor, self._kept = name, executor, kept
 
     def constants(self) -> Mapping[str, Any]:
         """Passed on."""
@@ -74,4 +74,6 @@ class CheckedExecutor:
 
     def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
         """Passed on."""
-        return checked_execution(self._name, self._executor.execute(task, candidate, pictures=pictures))
+        found = self._executor.execute(task, candidate, pictures=pictures)
+        self._kept.append(checked_execution(self._name, found))
+        return self._kept[-1]

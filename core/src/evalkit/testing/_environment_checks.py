@@ -6,13 +6,16 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from evalkit.canonical import canonical_json
 from evalkit.testing._finding import Broken, Skip, difference, raised, short
-from evalkit.testing._play import SEED, Watched, play_script
+from evalkit.testing._play import SEED, Played, play_script, script_of
 from evalkit.testing._subject import Subject
-from evalkit.types import Observation, StepContext, StepResult, Task, ToolCall
+from evalkit.testing._watch import Watched
+from evalkit.types import Brief, Observation, StepContext, StepResult, Task, ToolCall
 
 #: States are taken from so many places of a script.
 RESUMED_AT = 6
@@ -97,22 +100,35 @@ def _tools_stay(tools: list[Any]) -> Any:
 
 
 def check_determinism(subject: Subject) -> str:
-    """The same task, seed and calls give the same observations, pictures, states and candidates."""
+    """The same task, seed and calls give the same observations, pictures, states and candidates.
+
+    In a workspace: the same task and seed prepare the same folder, the same files give the same candidate.
+    """
     calls = 0
     for task in subject.tasks:
         first = play_script(subject, task, pictures=True)
         second = play_script(subject, task, pictures=True)
-        if found := first_difference(first.events(), second.events()):
+        if found := _other_episode(first, second):
             raise Broken(f"{task.id}: two episodes with the same seed and calls differ: {found}")
         third = play_script(subject, task, wrap=lambda inner: _Twin(subject, inner), pictures=True)
-        if found := first_difference(first.events(), third.events()):
+        if found := _other_episode(first, third):
             raise Broken(f"{task.id}: two episodes at the same time get in each other's way: {found}")
         calls += len(first.calls())
-    return f"{len(subject.tasks)} tasks, {calls} calls, three times each"
+    what = "deliveries" if subject.mode == "workspace" else "calls"
+    return f"{len(subject.tasks)} tasks, {calls} {what}, three times each"
+
+
+def _other_episode(one: Played, other: Played) -> str | None:
+    """Where two episodes differ first; long texts and files are compared as they were, not by hash."""
+    return (
+        difference(one.brief, other.brief, "brief")
+        or difference(one.files, other.files, "files")
+        or first_difference(one.events(), other.events())
+    )
 
 
 class _Twin(Watched):
-    """Plays every call in a second environment first."""
+    """Plays every call in a second environment first, and prepares and collects there first."""
 
     def __init__(self, subject: Subject, inner: Any) -> None:
         super().__init__(inner)
@@ -126,6 +142,16 @@ class _Twin(Watched):
     def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
         self._twin.step(call, ctx)
         return super().step(call, ctx)
+
+    def prepare(self, folder: Path, task: Task, seed: int) -> Brief:
+        brief = super().prepare(folder, task, seed)
+        with TemporaryDirectory() as other:
+            self._twin.prepare(Path(other), task, seed)
+        return brief
+
+    def collect(self, folder: Path) -> StepResult:
+        self._twin.collect(folder)
+        return super().collect(folder)
 
 
 def check_state(subject: Subject) -> str:
@@ -165,7 +191,7 @@ def check_replay(subject: Subject) -> str:
     states = 0
     for task in subject.tasks:
         first = play_script(subject, task)
-        again = play_script(subject, task, script=first.calls())
+        again = play_script(subject, task, script=script_of(subject, first))
         hashes = [[e["state"] for e in p.events() if e["kind"] == "result"] for p in (first, again)]
         if found := difference(hashes[0], hashes[1], "state"):
             raise Broken(f"{task.id}: replaying the record gives other states: {found}")
@@ -179,6 +205,7 @@ def check_json(subject: Subject) -> str:
     """States, observations, candidates and evidence are JSON, and the same after a round trip."""
     for task in subject.tasks:
         played = play_script(subject, task)
+        require_json(played.brief.get("data"), f"{task.id}: data of the brief")
         for number, state in enumerate(played.states, 1):
             require_json(state, f"{task.id}: state {number}")
         for candidate in played.candidates:
@@ -223,7 +250,7 @@ def check_hidden(subject: Subject) -> str:
 
 def _check_influence(subject: Subject, task: Task, planted: Mapping[str, Any]) -> None:
     """Broken if the environment gives other observations for a task that differs in what is hidden only."""
-    plain = play_script(subject, task, pictures=True).events()
+    plain = play_script(subject, task, pictures=True)
     if _told(subject, task, planted, plain) is None:
         return
     for key in planted:  # name the culprit
@@ -232,15 +259,18 @@ def _check_influence(subject: Subject, task: Task, planted: Mapping[str, Any]) -
     raise Broken(f"{task.id}: what an agent sees depends on Task.hidden")
 
 
-def _told(subject: Subject, task: Task, secret: Mapping[str, Any], plain: list[dict[str, Any]]) -> str | None:
+def _told(subject: Subject, task: Task, secret: Mapping[str, Any], plain: Played) -> str | None:
     changed = Task(task.id, task.inputs, {**task.hidden, **{k: _other(v, k) for k, v in secret.items()}})
 
     class Misled(Watched):
         def reset(self, task: Task, seed: int) -> Observation:
             return super().reset(changed, seed)
 
+        def prepare(self, folder: Path, task: Task, seed: int) -> Brief:
+            return super().prepare(folder, changed, seed)
+
     try:
-        return first_difference(plain, play_script(subject, task, wrap=Misled, pictures=True).events())
+        return _other_episode(plain, play_script(subject, task, wrap=Misled, pictures=True))
     except Broken as error:
         return f"with another value, {error}"
 
@@ -261,16 +291,19 @@ def _other(value: Any, path: str) -> Any:
 def _check_values(subject: Subject, task: Task, secret: Mapping[str, Any]) -> None:
     """Broken if a hidden value turns up in what the agent sees and isn't among the inputs.
 
-    Numbers are looked for in the first observation only: later ones hold results that may equal them.
+    Numbers are looked for in the first observation and in files that are there from the start: later
+    observations hold results that may equal them.
     """
-    seen = play_script(subject, task).seen()
+    played = play_script(subject, task)
+    seen = [(f"observation {n}", _text(observation)) for n, observation in enumerate(played.seen(), 1)]
+    start = [*seen[:1], *((f"the file {name}", _text(content)) for name, content in played.files.items())]
     inputs = _text(task.inputs)
     for path, value in _leaves(secret, ""):
         if not _telling(value) or _mentions(inputs, value):
             continue
-        for number, observation in enumerate(seen if isinstance(value, str) else seen[:1], 1):
-            if _mentions(_text(observation), value):
-                raise Broken(f"{task.id}: observation {number} holds {short(value)} of Task.hidden{path}")
+        for where, text in start + seen[1:] if isinstance(value, str) else start:
+            if _mentions(text, value):
+                raise Broken(f"{task.id}: {where} holds {short(value)} of Task.hidden{path}")
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -303,6 +336,7 @@ def _text(value: Any) -> str:
 
 
 def skip_without_script(subject: Subject) -> None:
-    """Skip if no task has calls to play."""
+    """Skip if no task has a script."""
     if not any(subject.scripts[task.id] for task in subject.tasks):
-        raise Skip("there are no calls to play: the suite has no offline agent; give scripts")
+        what = "files to hand in" if subject.mode == "workspace" else "calls to play"
+        raise Skip(f"there are no {what}: the suite has no offline agent; give scripts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,7 @@ from evalkit.testing._contracts import checked_execution, checked_violations
 from evalkit.testing._environment_checks import require_json
 from evalkit.testing._finding import Broken, Skip, difference, raised
 from evalkit.testing._play import Played, gather, play_script, record
-from evalkit.testing._subject import Builder, Subject, new_agent
+from evalkit.testing._subject import Builder, Script, Subject, new_agent
 from evalkit.types import Candidate, Episode, Execution, Score, Task, Verdict
 
 STATUSES = ("ok", "not_applicable", "skipped", "degraded", "undetermined", "unscored")
@@ -142,10 +142,18 @@ def check_metrics(subject: Subject) -> str:
 
 
 def _plays(subject: Subject, task: Task) -> Iterator[Played]:
-    """A task's script, its first half, and nothing."""
-    script = list(subject.scripts[task.id])
-    for calls in (script, script[: len(script) // 2], []):
-        yield gather(subject, play_script(subject, task, script=calls))
+    """A task's script, half of it, and nothing; and an episode that is over before the agent's first turn."""
+    script = subject.scripts[task.id]
+    nothing: Script = {} if isinstance(script, Mapping) else []
+    for some in (script, _half(script), nothing):
+        yield gather(subject, play_script(subject, task, script=some))
+    yield play_script(subject, task, limits={"calls": 0})
+
+
+def _half(script: Script) -> Script:
+    if isinstance(script, Mapping):
+        return {name: content[: len(content) // 2] for name, content in script.items()}
+    return script[: len(script) // 2]
 
 
 def _check_measure(subject: Subject, name: str, build: Builder, episode: Episode, task: Task) -> None:
@@ -191,7 +199,7 @@ def _score(subject: Subject, name: str, measure: Callable[[], Any]) -> Score:
 
 
 def check_agents(subject: Subject) -> str:
-    """Offline agents play without raising, and the same calls for the same seed."""
+    """Offline agents play without raising, the same for the same seed; in a workspace they leave a design."""
     if not subject.agents:
         raise Skip("no offline agent is named")
     for name, build in subject.agents.items():
@@ -200,7 +208,21 @@ def check_agents(subject: Subject) -> str:
             reason = plays[0].end.reason.value
             if reason.endswith("_error"):
                 raise Broken(f"{name} on {task.id}: {reason.replace('_', ' ')}: {plays[0].end.detail}")
-            calls = [[(call.name, call.arguments) for call in play.calls()] for play in plays]
-            if found := difference(calls[0], calls[1], "calls"):
+            if found := difference(_deeds(subject, plays[0]), _deeds(subject, plays[1])):
                 raise Broken(f"{name} on {task.id}: plays otherwise with the same seed: {found}")
+            if subject.mode == "workspace" and not plays[0].candidates:
+                raise Broken(f"{name} on {task.id}: leaves no design: {_refusal(plays[0])}")
     return f"{', '.join(subject.agents)} on {len(subject.tasks)} tasks"
+
+
+def _deeds(subject: Subject, played: Played) -> dict[str, Any]:
+    """What an agent did, as values that can be compared."""
+    if subject.mode == "workspace":
+        return {"files": played.delivery()}
+    return {"calls": [(call.name, call.arguments) for call in played.calls()]}
+
+
+def _refusal(played: Played) -> str:
+    """Why what was handed in isn't a design, in the environment's words."""
+    violations = [v for event in played.events() if event["kind"] == "violation" for v in event["violations"]]
+    return "; ".join(v["message"] for v in violations)

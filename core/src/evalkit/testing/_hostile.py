@@ -1,17 +1,25 @@
-"""Arguments that no well-meaning agent would send, and some that one would, made from a tool's schema."""
+"""Arguments that no well-meaning agent would send, and some that one would; files that none would hand in."""
 
 from __future__ import annotations
 
+import copy
+import json
 import math
-from collections.abc import Iterator, Mapping
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
+from evalkit.testing._finding import short
 from evalkit.types import Tool
 
 DEPTH = 60
 HUGE_CHARACTERS = 200_000
+#: Values of a JSON file, or words of a text, that are replaced one at a time.
+SPOILED_AT = 6
+MANY_DIGITS = "9" * 5_000
 
 
 def _nested(value: Any, depth: int) -> Any:
@@ -129,3 +137,86 @@ def _number(schema: Mapping[str, Any], *, whole: bool) -> float:
         return low + 1
     middle = (low + high) / 2
     return int(middle) if whole else middle
+
+
+def hostile_contents() -> Iterator[tuple[str, bytes]]:
+    """Files that hold nothing of use, each with a few words that say what it is."""
+    yield "empty", b""
+    yield "random bytes", random.Random(0).randbytes(4096)
+    yield "NUL bytes", bytes(1000)
+    yield "line ends", b"\r\n\n\r" * 100
+    yield "1 MB in one word", b"x" * 1_000_000
+    yield "1 MB of words", b"1 0 " * 250_000
+    yield "1 MB of lines", b"1 0\n" * 250_000
+    yield "arrays in arrays", b"[" * 100_000 + b"]" * 100_000
+    yield "objects in objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    yield "a surrogate", b'"\\ud800"'
+    yield "Latin-1", "gr\xfc\xdfe".encode("latin-1")
+    for text in ("null", "[]", "{}", "NaN", "-1e999", MANY_DIGITS, '{"a": NaN, "a": 1e999}'):
+        yield short(text, 30), text.encode()
+
+
+def spoiled_contents(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """A good file spoiled, each time with a few words that say how; nothing for an empty one."""
+    if not content:
+        return
+    middle = len(content) // 2
+    yield "cut in half", content[:middle]
+    yield "twice", content * 2
+    yield "NUL in the middle", content[:middle] + b"\x00" + content[middle:]
+    yield "a byte that is no UTF-8 in the middle", content[:middle] + b"\xff" + content[middle:]
+    yield "with a byte order mark", b"\xef\xbb\xbf" + content
+    try:
+        text = content.decode("utf-8")
+    except ValueError:
+        return
+    yield "as UTF-16", text.encode("utf-16")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        yield from _spoiled_text(text)
+    else:
+        yield from _spoiled_json(value)
+
+
+def _spoiled_text(text: str) -> Iterator[tuple[str, bytes]]:
+    words = re.split(r"(\s+)", text)
+    for at in _spread([i for i, word in enumerate(words) if word.strip()]):
+        for other in ("nan", "1e999", "-1", MANY_DIGITS, "\x00"):
+            changed = "".join([*words[:at], other, *words[at + 1 :]])
+            yield f"{short(words[at], 20)} replaced by {short(other, 20)}", changed.encode()
+
+
+def _spoiled_json(value: Any) -> Iterator[tuple[str, bytes]]:
+    for path in _spread(list(_paths(value))):
+        for other in VALUES:
+            words = f"{'/'.join(map(str, path))} replaced by {short(other, 20)}"
+            yield words, json.dumps(_replaced(value, path, other)).encode()
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something lies in a JSON value, what lies deeper too."""
+    entries: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        entries = value.items()
+    elif isinstance(value, list):
+        entries = enumerate(value)
+    for key, inside in entries:
+        yield (*path, key)
+        yield from _paths(inside, (*path, key))
+
+
+def _replaced(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    changed = copy.deepcopy(value)
+    inside = changed
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = other
+    return changed
+
+
+def _spread(places: list[Any]) -> list[Any]:
+    """Some of many, from first to last."""
+    if len(places) <= SPOILED_AT:
+        return places
+    return [places[i * (len(places) - 1) // (SPOILED_AT - 1)] for i in range(SPOILED_AT)]

@@ -1,25 +1,24 @@
-"""Episodes played in memory, by an agent or from a list of calls, in environments that can be watched."""
+"""Episodes played in memory, by an agent, from a list of calls, or with files that are handed in."""
 
 from __future__ import annotations
 
 import copy
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalkit.canonical import canonical_json
-from evalkit.episode import End, LoopExecutor, Rules, execution_fields, play
+from evalkit.episode import End, LoopExecutor, Rules, Sink, execution_fields, play
 from evalkit.run.assemble import constants_sha256
 from evalkit.run.trial import MemorySink
-from evalkit.testing._contracts import (
-    CheckedExecutor,
-    CheckedValidator,
-    checked_observation,
-    checked_result,
-)
+from evalkit.testing._contracts import CheckedExecutor, CheckedValidator
 from evalkit.testing._finding import Broken
+from evalkit.testing._watch import Spy
 from evalkit.types import (
+    Brief,
     Candidate,
     Episode,
     EpisodeKey,
@@ -27,16 +26,15 @@ from evalkit.types import (
     Observation,
     Reply,
     StepContext,
-    StepResult,
     Stop,
     Task,
     Tool,
     ToolCall,
-    Verdict,
 )
+from evalkit.workspace import play_workspace
 
 if TYPE_CHECKING:
-    from evalkit.testing._subject import Subject
+    from evalkit.testing._subject import Script, Subject
 
 SEED = 20_240_229
 #: What two records of the same episode may differ in.
@@ -61,72 +59,34 @@ class Caller:
         return Stop("the script has ended") if call is None else Reply((call,))
 
 
-class Watched:
-    """An environment that passes everything on to another one."""
+class Courier:
+    """An agent for a workspace that leaves the given files in it and nothing else."""
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    limits: Mapping[str, float] = {}
 
-    def reset(self, task: Task, seed: int) -> Observation:
-        """Passed on."""
-        observation: Observation = self.inner.reset(task, seed)
-        return observation
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
 
-    def tools(self) -> Sequence[Tool]:
-        """Passed on."""
-        tools: Sequence[Tool] = self.inner.tools()
-        return tools
+    def work(self, folder: Path, brief: Brief, ctx: StepContext, record: Sink) -> None:
+        """Replace the folder's content; the core takes of it what it takes of any agent's."""
+        shutil.rmtree(folder)
+        folder.mkdir()
+        for name, content in self._files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
-    def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
-        """Passed on."""
-        result: StepResult = self.inner.step(call, ctx)
-        return result
-
-    def feedback(self, verdict: Verdict, execution: Execution | None) -> Observation:
-        """Passed on."""
-        observation: Observation = self.inner.feedback(verdict, execution)
-        return observation
-
-    def state(self) -> dict[str, Any]:
-        """Passed on."""
-        state: dict[str, Any] = self.inner.state()
-        return state
-
-
-class _Spy(Watched):
-    """Keeps the objects that a record holds only as JSON."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__(inner)
-        self.candidates: list[Candidate] = []
-        self.executions: list[Execution] = []
-        self.contexts: list[StepContext] = []
-        self.states: list[Any] = []
-
-    def reset(self, task: Task, seed: int) -> Observation:
-        return checked_observation("reset", super().reset(task, seed))
-
-    def step(self, call: ToolCall, ctx: StepContext) -> StepResult:
-        self.contexts.append(ctx)
-        result = checked_result(super().step(call, ctx))
-        if result.candidate is not None:
-            self.candidates.append(copy.deepcopy(result.candidate))  # as it was before anybody got it
-        return result
-
-    def feedback(self, verdict: Verdict, execution: Execution | None) -> Observation:
-        if execution is not None:
-            self.executions.append(execution)
-        return checked_observation("feedback", super().feedback(verdict, execution))
-
-    def state(self) -> dict[str, Any]:
-        self.states.append(super().state())
-        found: dict[str, Any] = self.states[-1]
-        return found
+    def spent(self) -> Mapping[str, float]:
+        """Nothing."""
+        return {}
 
 
 @dataclass(slots=True)
 class Played:
-    """An episode in memory: its record, how it ended, and the objects that passed by."""
+    """An episode in memory: its record, how it ended, and the objects that passed by.
+
+    In a workspace, `brief` holds the fields of the brief, and `files` what `prepare` wrote, by path.
+    """
 
     key: EpisodeKey
     task: Task
@@ -136,6 +96,8 @@ class Played:
     executions: list[Execution]
     contexts: list[StepContext]
     states: list[Any]
+    brief: Mapping[str, Any]
+    files: Mapping[str, Any]
     gathered: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def events(self) -> list[dict[str, Any]]:
@@ -146,6 +108,12 @@ class Played:
         """The calls as the record tells them."""
         actions = (event for event in self.sink.events if event["kind"] == "action")
         return [ToolCall(a["tool"], self.sink.load(a["arguments"])) for a in actions]
+
+    def delivery(self) -> dict[str, bytes]:
+        """The files that were handed in, as the record tells them."""
+        phases = (event for event in self.sink.events if event["kind"] == "agent_process")
+        taken = [event["artifacts"] for event in phases if event["phase"] == "delivery"]
+        return {file["name"]: self.sink.blobs[file["blob"]] for files in taken for file in files}
 
     def episode(self) -> Episode:
         """What metrics get."""
@@ -172,20 +140,28 @@ def record(
     limits: Mapping[str, float] | None = None,
     pictures: bool = False,
 ) -> Played:
-    """Play an episode in this process; `player` is an agent or a list of calls."""
-    agent = Caller(player) if isinstance(player, list | tuple) else player
+    """Play an episode in this process; `player` is an agent, a list of calls, or files to hand in."""
     inner = subject.environment(subject.settings)
-    spy: Any = _Spy(inner if wrap is None else wrap(inner))
+    spy: Any = Spy(inner if wrap is None else wrap(inner))
     key = EpisodeKey("check", task.id, "check", 1)
+    executions: list[Execution] = []
     rules = Rules(
         subject.limits if limits is None else limits,
         [CheckedValidator(name, build(subject.settings)) for name, build in subject.validators.items()],
-        [loop_executor(subject, name) for name in subject.executors],
+        [loop_executor(subject, name, executions) for name in subject.executors],
         pictures=pictures,
     )
     sink = MemorySink()
-    end = play(key, task, seed, spy, agent, rules, sink)
-    return Played(key, task, sink, end, spy.candidates, spy.executions, spy.contexts, spy.states)
+    walk: Callable[..., End] = play_workspace if subject.mode == "workspace" else play
+    end = walk(key, task, seed, spy, _agent(player), rules, sink)
+    seen = (spy.contexts, spy.states, spy.brief, spy.files)
+    return Played(key, task, sink, end, spy.candidates, executions, *seen)
+
+
+def _agent(player: Any) -> Any:
+    if isinstance(player, Mapping):
+        return Courier(player)
+    return Caller(player) if isinstance(player, Sequence) else player
 
 
 def play_script(
@@ -193,16 +169,22 @@ def play_script(
     task: Task,
     *,
     wrap: Wrapper | None = None,
-    script: Sequence[ToolCall] | None = None,
+    script: Script | None = None,
+    limits: Mapping[str, float] | None = None,
     pictures: bool = False,
 ) -> Played:
     """Play a task's script, or another. Broken if the environment, a validator or an executor raises."""
-    calls = subject.scripts[task.id] if script is None else script
-    played = record(subject, task, list(calls), wrap=wrap, pictures=pictures)
+    player = subject.scripts[task.id] if script is None else script
+    played = record(subject, task, player, wrap=wrap, limits=limits, pictures=pictures)
     if played.end.reason.value.endswith("_error"):
         culprit = played.end.reason.value.removesuffix("_error")
         raise Broken(f"{task.id}: the {culprit} fails on the script: {played.end.detail}")
     return played
+
+
+def script_of(subject: Subject, played: Played) -> Script:
+    """What plays an episode again: its calls, or the files that were handed in."""
+    return played.delivery() if subject.mode == "workspace" else played.calls()
 
 
 def gather(subject: Subject, played: Played) -> Played:
@@ -217,8 +199,8 @@ def gather(subject: Subject, played: Played) -> Played:
     return played
 
 
-def loop_executor(subject: Subject, name: str) -> LoopExecutor:
-    """An executor of the subject, newly built."""
+def loop_executor(subject: Subject, name: str, kept: list[Execution] | None = None) -> LoopExecutor:
+    """An executor of the subject, newly built; what it finds is added to `kept`."""
     build = subject.executors.get(name) or subject.final_executors[name]
-    executor = CheckedExecutor(name, build(subject.settings))
+    executor = CheckedExecutor(name, build(subject.settings), [] if kept is None else kept)
     return LoopExecutor(name, "", constants_sha256(executor), executor)

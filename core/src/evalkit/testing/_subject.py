@@ -1,23 +1,25 @@
-"""What is checked: a suite's environment, tasks, validators, executors, metrics, and calls to play."""
+"""What is checked: a suite's environment, tasks, validators, executors, metrics, and what is played."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from evalkit.errors import UnknownNameError, UsageError
 from evalkit.plugins import Plugins, load_plugins, resolve
 from evalkit.registry import Registry, Suite
-from evalkit.run.assemble import find_agent
+from evalkit.run.assemble import find_agent, require_workspaces
 from evalkit.run.plan import load_tasks
 from evalkit.run.scoring import metric_specs
-from evalkit.testing._play import record
+from evalkit.testing._finding import short
+from evalkit.testing._play import record, script_of
 from evalkit.types import Task, ToolCall
 
 Builder = Callable[[Mapping[str, Any]], Any]
 AgentBuilder = Callable[[str, Mapping[str, Any]], Any]
-Script = Sequence[ToolCall]
+Script = Sequence[ToolCall] | Mapping[str, bytes]
+"""Calls to make or, in a workspace, files to hand in, by path."""
 
 #: At least so many tasks are played unless a caller names some.
 FEWEST_TASKS = 3
@@ -29,8 +31,8 @@ class Subject:
 
     `environment`, `validators`, `executors` (in the loop), `final_executors` (after play; judges that need a
     model are left out) and `metrics` are classes, built with `settings`. `scripts` maps each task's id to
-    calls that are played on it. `visible` are keys of `Task.hidden` whose values agents may see. `agents` are
-    the offline agents to check, by name.
+    what is played on it: calls, or files if `mode` is `workspace`. `visible` are keys of `Task.hidden` whose
+    values agents may see. `agents` are the offline agents to check, by name.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Subject:
     final_executors: Mapping[str, Builder]
     metrics: Mapping[str, Builder]
     run_metrics: Mapping[str, Builder]
+    mode: Literal["turns", "workspace"] = "turns"
     proportions: frozenset[str] = frozenset()
     visible: frozenset[str] = frozenset()
     agents: Mapping[str, AgentBuilder] = field(default_factory=dict)
@@ -63,18 +66,18 @@ def subject_of(
 
     `agents` names the offline agents to check, without arguments; None means the suite's default agent and
     all others of the benchmark's plugin. `tasks` are ids; without them, tasks from first to last are taken,
-    at least three and one for each agent. `scripts` maps task ids (or `*` for all others) to calls; without
-    them the agents play one task each in turn, and their calls are the scripts. Raises what explains in one
-    line why the suite can't be had.
+    at least three and one for each agent. `scripts` maps task ids (or `*` for all others) to calls or, for a
+    suite that is played in a workspace, to files to hand in; without them the agents play one task each in
+    turn, and what they do are the scripts. Raises what explains in one line why the suite can't be had.
     """
     plugins = plugins or load_plugins()
     if isinstance(suite, str):
         suite = Registry.load(plugins).suite(suite)
-    if plugins.environment(suite.benchmark, suite.variant).mode == "workspace":
-        raise UsageError(f"{suite.name} is played in a workspace; the checks are for suites of calls")
-    players = _agents(plugins, suite, agents)
-    chosen = _choose(load_tasks(plugins, suite), tasks, suite.name, max(FEWEST_TASKS, len(players)))
     environment = plugins.environment(suite.benchmark, suite.variant)
+    if environment.mode == "workspace":
+        require_workspaces(suite.benchmark)
+    players = _agents(plugins, suite, agents, "work" if environment.mode == "workspace" else "act")
+    chosen = _choose(load_tasks(plugins, suite), tasks, suite.name, max(FEWEST_TASKS, len(players)))
     specs = metric_specs(plugins, suite.benchmark, list(suite.metrics))
     known = plugins.executors(suite.benchmark)
     judged = [name for name in suite.final_executors if not known[name].needs_model]
@@ -91,6 +94,7 @@ def subject_of(
         final_executors={n: _load(plugins, known[n]) for n in judged},
         metrics={n: _load(plugins, spec) for n, spec in specs.items() if spec.scope == "episode"},
         run_metrics={n: _load(plugins, spec) for n, spec in specs.items() if spec.scope == "run"},
+        mode=environment.mode,
         proportions=frozenset(n for n, spec in specs.items() if spec.kind == "proportion"),
         visible=frozenset(visible),
         agents=players,
@@ -115,8 +119,10 @@ def _choose(tasks: Sequence[Task], wanted: Sequence[str] | None, suite: str, cou
     return tuple(tasks[i] for i in sorted(indices))
 
 
-def _agents(plugins: Plugins, suite: Suite, names: Sequence[str] | None) -> dict[str, AgentBuilder]:
-    """The offline agents to check, the suite's default first; those for workspaces only are left out."""
+def _agents(
+    plugins: Plugins, suite: Suite, names: Sequence[str] | None, method: str
+) -> dict[str, AgentBuilder]:
+    """The offline agents to check, the suite's default first; those that lack the method are left out."""
     if names is None:
         owner = plugins.origin(plugins.benchmarks()[suite.benchmark]).plugin
         table = plugins.agents(suite.benchmark)
@@ -125,20 +131,30 @@ def _agents(plugins: Plugins, suite: Suite, names: Sequence[str] | None) -> dict
         names = [*default, *own]
     specs = [find_agent(plugins, suite.benchmark, name) for name in dict.fromkeys(names)]
     found = {spec.name: _load(plugins, spec) for spec in specs if spec.offline}
-    return {name: build for name, build in found.items() if hasattr(build, "act")}
+    return {name: build for name, build in found.items() if hasattr(build, method)}
 
 
 def _scripts(subject: Subject, given: Mapping[str, Script] | None) -> dict[str, Script]:
-    """Calls for every task: those given, or what the agents do, each on one task in turn."""
+    """A script for every task: those given, or what the agents do, each on one task in turn."""
+    nothing: Script = {} if subject.mode == "workspace" else []
     if given is not None:
-        return {task.id: list(given.get(task.id, given.get("*", ()))) for task in subject.tasks}
+        _check_kind(subject, given)
+        return {task.id: given.get(task.id, given.get("*", nothing)) for task in subject.tasks}
     builders = list(subject.agents.values())
     if not builders:
-        return {task.id: [] for task in subject.tasks}
-    return {
-        task.id: record(subject, task, new_agent(builders[i % len(builders)], subject, task)).calls()
-        for i, task in enumerate(subject.tasks)
-    }
+        return {task.id: nothing for task in subject.tasks}
+    scripts = {}
+    for i, task in enumerate(subject.tasks):
+        agent = new_agent(builders[i % len(builders)], subject, task)
+        scripts[task.id] = script_of(subject, record(subject, task, agent))
+    return scripts
+
+
+def _check_kind(subject: Subject, given: Mapping[str, Script]) -> None:
+    wanted = "a mapping of paths to bytes" if subject.mode == "workspace" else "a list of calls"
+    for task, script in given.items():
+        if isinstance(script, Mapping) != (subject.mode == "workspace"):
+            raise UsageError(f"{subject.name}: scripts[{task!r}] is {short(script)}, wanted {wanted}")
 
 
 def new_agent(build: AgentBuilder, subject: Subject, task: Task) -> Any:

@@ -1,0 +1,46 @@
+"""Checks of what a workspace's environment makes of files that nobody should hand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from evalkit.testing._finding import Broken
+from evalkit.testing._hostile import hostile_contents, spoiled_contents
+from evalkit.testing._play import play_script, record
+from evalkit.testing._subject import Subject
+
+
+def check_hostile_files(subject: Subject) -> str:
+    """No file makes anything raise: none, empty, random, NUL, deep nesting, huge, wrong encodings, a folder.
+
+    What `collect` reads as a design goes to validators and executors.
+    """
+    task = subject.tasks[0]
+    count = 0
+    for what, files in _deliveries(subject):
+        end = record(subject, task, files).end
+        if end.reason.value.endswith("_error"):
+            raise Broken(f"{what}: {end.reason.value.replace('_', ' ')}: {end.detail}")
+        count += 1
+    return f"{count} deliveries"
+
+
+def _deliveries(subject: Subject) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+    """Files to hand in, and what they are: those of the script with one replaced at a time."""
+    task = subject.tasks[0]
+    script = subject.scripts[task.id]
+    good = dict(script) if isinstance(script, Mapping) else {}
+    wanted = play_script(subject, task, script=good).brief["deliverables"]
+    yield "no file", {}
+    for name in dict.fromkeys([*good, *map(_path, wanted)]):
+        others = {path: content for path, content in good.items() if path != name}
+        yield f"{name} is missing", others
+        yield f"{name} is a folder", {**others, f"{name}/inside": b"inside"}
+        for what, content in (*hostile_contents(), *spoiled_contents(good.get(name, b""))):
+            yield f"{name}: {what}", {**others, name: content}
+
+
+def _path(pattern: str) -> str:
+    """A path that fits a pattern of deliverables."""
+    return re.sub(r"\[([^]])[^]]*\]|\*+|\?", lambda found: found[1] or "x", pattern)
