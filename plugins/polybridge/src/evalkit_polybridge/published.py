@@ -75,8 +75,13 @@ def published(systems: Mapping[System, Sequence[Planned]]) -> list[Table]:
         error_composition(systems),
         ends(systems),
         efficiency(systems),
-        composition({p.task.id: p.task for group in systems.values() for p in group}.values()),
+        composition(tasks_of(systems)),
     ]
+
+
+def tasks_of(systems: Mapping[System, Sequence[Planned]]) -> list[Task]:
+    """Every level once, whoever played it under whatever budget."""
+    return list({p.task.id: p.task for group in systems.values() for p in group}.values())
 
 
 def _main(systems: Mapping[System, Sequence[Planned]]) -> Table:

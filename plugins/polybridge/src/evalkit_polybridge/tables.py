@@ -129,12 +129,7 @@ def error_composition(systems: Mapping[System, Sequence[Planned]]) -> Table:
 
     The shares have no interval: errors of one episode depend on each other.
     """
-    counts = [
-        Counter(
-            code for trajectory in trajectories(group) for call in trajectory.calls for code in call.codes
-        )
-        for group in systems.values()
-    ]
+    counts = [error_counts(group) for group in systems.values()]
     overall = sum(counts, Counter[str]())
     rows: list[tuple[Cell, ...]] = [
         (code, *(_error_share(count, code) for count in counts))
@@ -147,6 +142,11 @@ def error_composition(systems: Mapping[System, Sequence[Planned]]) -> Table:
         tuple(rows),
         "A code counts once for each call in which it was found; a call can have several codes",
     )
+
+
+def error_counts(group: Sequence[Planned]) -> Counter[str]:
+    """How many calls each code was found in."""
+    return Counter(code for t in trajectories(group) for call in t.calls for code in call.codes)
 
 
 def _error_share(count: Counter[str], code: str) -> Rate:

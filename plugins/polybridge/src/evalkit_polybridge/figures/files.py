@@ -1,0 +1,79 @@
+"""The figures as files: an SVG, a PNG and a CSV of its numbers each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalkit import UsageError
+from evalkit.report import Table, to_csv
+from evalkit_polybridge import published
+from evalkit_polybridge.figures import charts, composition
+from evalkit_polybridge.figures.canvas import Canvas
+from evalkit_polybridge.measures import Planned, System
+from evalkit_polybridge.tables import error_composition
+
+Systems = Mapping[System, Sequence[Planned]]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: its file name, what draws it and what tabulates it.
+
+    `lacks` says why the given episodes don't make this figure, or nothing.
+    """
+
+    name: str
+    draw: Callable[[Systems], Canvas]
+    table: Callable[[Systems], Table]
+    lacks: Callable[[Systems], str] = lambda systems: ""
+
+
+def _lacks_pairs(systems: Systems) -> str:
+    return "" if charts.has_arrows(systems) else "no agent has runs under both strict and loose budgets"
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(
+        "composition",
+        lambda systems: composition.composition(published.tasks_of(systems)),
+        lambda systems: published.composition(published.tasks_of(systems)),
+    ),
+    Figure("by_call", charts.by_call, published.by_call),
+    Figure("capabilities", charts.capabilities, published.capabilities),
+    Figure("errors", composition.errors, error_composition),
+    Figure("efficiency", charts.efficiency, published.efficiency, _lacks_pairs),
+)
+
+
+def write_figures(systems: Systems, folder: Path) -> tuple[list[Path], dict[str, str]]:
+    """Write every figure into a folder; returns the paths, and the figures left out with the reason.
+
+    UsageError if a file can't be written.
+    """
+    left_out: dict[str, str] = {}
+    written: list[Path] = []
+    for figure in FIGURES:
+        if why := figure.lacks(systems):
+            left_out[figure.name] = why
+            continue
+        canvas = figure.draw(systems)
+        contents = {
+            ".svg": canvas.svg(),
+            ".png": canvas.png(),
+            ".csv": to_csv([figure.table(systems)]).encode(),
+        }
+        for suffix, data in contents.items():
+            written.append(write_file(folder / f"{figure.name}{suffix}", data))
+    return written, left_out
+
+
+def write_file(path: Path, data: bytes) -> Path:
+    """Write a file, its folder too if need be; UsageError if that can't be done."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from error
+    return path
