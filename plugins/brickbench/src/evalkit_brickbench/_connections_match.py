@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from evalkit_brickbench.parts.catalogue import KINDS, POLARITIES
 from evalkit_brickbench.scene import Floats, Ints
@@ -189,6 +188,8 @@ def _near(
     """Rows of `a` and `b` whose points lie at most `radius` apart."""
     if not len(a) or not len(b):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    from scipy.spatial import KDTree
+
     _refuse_crowds(points[a], points[b], radius)
     trees = [KDTree(points[rows], balanced_tree=False) for rows in (a, b)]
     pairs = trees[0].sparse_distance_matrix(trees[1], radius + ROUNDING_LDU, output_type="ndarray")

@@ -35,8 +35,8 @@ __all__ = ["MirrorImage", "MissingDataError", "Seating", "WheelCatalogue"]
 class MirrorImage:
     """The part that looks like another one in a mirror.
 
-    `stem` placed at `pose` [4, 4] in the frame of the original is its reflection in x; connector i of the
-    original lies where connector `connectors[i]` of the image does.
+    The geometry of `stem`, put through the reflection `pose` [4, 4], is that of the original; connector i of
+    the original then lies where connector `connectors[i]` of the image does, −1 where none does.
     """
 
     stem: str
@@ -147,7 +147,8 @@ class WheelCatalogue:
         if stem not in parts:
             return None
         image, pose = parts[stem]
-        return MirrorImage(image, np.array(pose), np.array(connectors.get(stem, ()), np.int32))
+        rows = [-1 if row is None else row for row in connectors.get(stem, ())]
+        return MirrorImage(image, np.array(pose), np.array(rows, np.int32))
 
     @cached_property
     def _arrays(self) -> Arrays:
@@ -172,6 +173,6 @@ class WheelCatalogue:
         return {stem: row for row, stem in enumerate(split(arrays["stems"]))}, arrays["corners"]
 
     @cached_property
-    def _mirrors(self) -> tuple[Mapping[str, tuple[str, list[list[float]]]], Mapping[str, list[int]]]:
+    def _mirrors(self) -> tuple[Mapping[str, tuple[str, list[list[float]]]], Mapping[str, list[int | None]]]:
         data = MIRRORS.load()
         return data["parts"], data["connectors"]
