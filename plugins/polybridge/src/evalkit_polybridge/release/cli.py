@@ -56,6 +56,43 @@ def write(runs: tuple[str, ...], output: Path, images: str, as_json: bool) -> No
     )
 
 
+@release.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.zip",
+    help="The file of packed pictures. Default: the one that the manifest names, beside FOLDER.",
+)
+@click.option("--simulate", is_flag=True, help="Also run every design of the embedded executor again.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> int:
+    """Check a release from its files alone; exit code 1 if anything is wrong, 2 if it is no release.
+
+    Files have to be those of the manifest and free of secrets; every reply is read and validated again, and
+    counters, scores, budgets, limits and feedback have to follow from the trajectories.
+
+    \b
+    Examples:
+      evalkit polybridge release check release
+      evalkit polybridge release check release --simulate --json
+    """
+    from evalkit_polybridge.release.check import check_release
+
+    found = check_release(folder, images=images, simulate=simulate)
+    if as_json:
+        click.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        for finding in found.findings:
+            click.echo(finding.text())
+        for note in found.notes:
+            click.echo(f"note: {note}")
+        again = f", {found.simulated} designs simulated again" if simulate else ""
+        verdict = f"{len(found.findings)} faults" if found.findings else "no fault"
+        click.echo(f"{folder}: {found.files} files, {found.episodes} episodes{again}: {verdict}")
+    return 0 if found.clean else 1
+
+
 @click.command(name="export-paper", short_help="Write a run in the paper's layout.")
 @click.argument("run")
 @click.option("-o", "--output", type=_OUTPUT, required=True, help="The folder to make.")

@@ -1,0 +1,237 @@
+"""Checking a release: everything that can be recomputed from its files is recomputed.
+
+Files are compared with the manifest's hashes, and then the documents with each other, whatever their hashes
+say: somebody who changes a file can change a hash, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evalkit import UsageError
+from evalkit_polybridge.release.check_episode import Context, Key, check_episode, simulate_designs
+from evalkit_polybridge.release.figures import session_figures
+from evalkit_polybridge.release.findings import Report, listed, read_bytes, read_json, texts_in
+from evalkit_polybridge.release.gather import SessionKey
+from evalkit_polybridge.release.layout import file_name, session_path
+from evalkit_polybridge.release.manifest import FORMAT, FORMAT_VERSION, MANIFEST, SESSIONS, inclusion
+from evalkit_polybridge.release.scrub import is_secret_file, secrets_in
+
+
+def check_release(folder: Path, *, images: Path | None = None, simulate: bool = False) -> Report:
+    """Check a release folder; `images` is the file that its pictures were packed into.
+
+    With `simulate` every design that the embedded executor ran is run again. UsageError if the folder is no
+    release or was written by a newer version.
+    """
+    manifest = _read_manifest(folder)
+    report = Report(folder)
+    _Check(folder, manifest, report, simulate=simulate).run(images)
+    return report
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = read_json(read_bytes(path))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{folder} is no release, {MANIFEST} can't be read: {reason}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise UsageError(f"{path} is no manifest of a release: its format has to be {FORMAT!r}")
+    if manifest.get("format_version") != FORMAT_VERSION:
+        raise UsageError(
+            f"{path} has format version {manifest.get('format_version')}, {FORMAT_VERSION} is read: upgrade"
+        )
+    return manifest
+
+
+class _Check:
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], report: Report, *, simulate: bool) -> None:
+        self._folder, self._manifest, self._report = folder, manifest, report
+        self._simulate = simulate
+        self._files = [name for name in listed(folder) if name != MANIFEST]
+        self._results: dict[SessionKey, list[dict[str, Any]]] = {}
+        self._rounds = 0
+
+    def run(self, images: Path | None) -> None:
+        report = self._report
+        with report.guarded(MANIFEST):
+            self._hashes()
+            self._secrets()
+            self._pictures(images)
+        with report.guarded(MANIFEST):
+            self._episodes()
+            self._summaries()
+            self._claims()
+        report.files = len(self._files) + 1
+
+    # --- Files -----------------------------------------------------------------------------------
+
+    def _hashes(self) -> None:
+        expected = dict(self._manifest["files"])
+        if self._manifest["images"]["where"] == "in place":
+            expected |= self._manifest["images"]["files"]
+        here = set(self._files)
+        for name in sorted(expected.keys() - here):
+            self._report.find("missing file", name, "the manifest lists it, it isn't there")
+        for name in sorted(here - expected.keys()):
+            self._report.find("extra file", name, "the manifest doesn't list it")
+        for name in sorted(expected.keys() & here):
+            try:
+                data = read_bytes(self._folder / name)
+            except OSError as error:
+                self._report.find("changed file", name, str(error.strerror))
+                continue
+            if hashlib.sha256(data).hexdigest() != expected[name]["sha256"]:
+                self._report.find("changed file", name, "its hash is not the manifest's")
+
+    def _secrets(self) -> None:
+        for name in [MANIFEST, *self._files]:
+            if is_secret_file(name):
+                self._report.find("secret", name, "such a file holds secrets: remove it")
+            path = self._folder / name
+            if path.is_symlink():
+                continue
+            kinds = {kind for text in texts_in(name, read_bytes(path)) for kind in secrets_in(text)}
+            for kind in sorted(kinds):
+                self._report.find("secret", name, f"holds something that looks like this: {kind}")
+
+    def _pictures(self, given: Path | None) -> None:
+        """The archive of packed pictures; one that isn't here can't be checked, which is noted."""
+        images = self._manifest["images"]
+        if images["where"] != "packed":
+            return
+        path = given or self._folder.parent / str(images["archive"])
+        if not path.exists():
+            self._report.notes.append(f"{path.name} isn't here: its pictures are not checked")
+            return
+        data = read_bytes(path)
+        if hashlib.sha256(data).hexdigest() != images["sha256"]:
+            self._report.find("changed file", path.name, "its hash is not the manifest's")
+        self._packed(path.name, data, images["files"])
+
+    def _packed(self, archive: str, data: bytes, expected: Mapping[str, Any]) -> None:
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as packed:
+                sizes = {info.filename: info.file_size for info in packed.infolist()}
+                for name in sorted(sizes.keys() ^ expected.keys()):
+                    kind = "extra file" if name in sizes else "missing file"
+                    self._report.find(kind, f"{archive}/{name}", "archive and manifest list different files")
+                for name in sorted(sizes.keys() & expected.keys()):
+                    changed = sizes[name] != expected[name]["size"]
+                    if changed or hashlib.sha256(packed.read(name)).hexdigest() != expected[name]["sha256"]:
+                        self._report.find("changed file", f"{archive}/{name}", "its hash is not the manifest's")
+        except zipfile.BadZipFile as error:
+            self._report.find("form", archive, f"is no ZIP file: {error}")
+
+    # --- Episodes --------------------------------------------------------------------------------
+
+    def _episodes(self) -> None:
+        context = Context(self._folder, self._manifest, self._report)
+        for path in self._named("trajectory.json"):
+            with self._report.guarded(path):
+                episode = check_episode(context, path)
+                key = episode.key
+                session = SessionKey(key.agent, key.condition, key.epoch)
+                self._results.setdefault(session, []).append(episode.figures)
+                self._rounds += episode.rounds
+        self._report.episodes = len(context.seen)
+        for path in self._named("result.json"):
+            if path.replace("/result.json", "/trajectory.json") not in self._files:
+                self._report.find("missing trajectory", path, "there is a result and no trajectory")
+        self._completeness(context.seen.keys())
+        if self._simulate:
+            simulate_designs(context)
+
+    def _named(self, name: str) -> Iterator[str]:
+        return (path for path in self._files if path.startswith(f"{SESSIONS}/") and path.endswith(f"/{name}"))
+
+    def _completeness(self, seen: Any) -> None:
+        """Every session has every level of its condition, once."""
+        for session in self._sessions():
+            folder = f"{SESSIONS}/{session_path(session)}"
+            for level in self._manifest["conditions"][session.condition]["budgets"]:
+                key = Key(session.agent, session.condition, session.epoch, level)
+                if key in seen or f"{folder}/{file_name(level)}/result.json" in self._files:
+                    continue
+                self._report.find("missing level", folder, f"{level} is not there")
+
+    def _sessions(self) -> list[SessionKey]:
+        return [SessionKey(s["agent"], s["condition"], s["epoch"]) for s in self._manifest["sessions"]]
+
+    # --- Sessions and the manifest ---------------------------------------------------------------
+
+    def _summaries(self) -> None:
+        claimed = self._manifest["inclusion"]
+        for session in self._sessions():
+            path = f"{SESSIONS}/{session_path(session)}/summary.json"
+            if path not in self._files:
+                self._report.find("missing file", path, "the session has no summary")
+                continue
+            with self._report.guarded(path):
+                summary = read_json(read_bytes(self._folder / path))
+                for where, name, one, other in _differences(summary["configuration"], claimed):
+                    kind = "limit" if where == "limits" else "protocol"
+                    self._report.find(kind, path, f"{where}.{name} is {one!r}, the release declares {other!r}")
+                figures = session_figures(self._results.get(session, []))
+                for name, value in figures.items():
+                    if summary["figures"].get(name) != value:
+                        self._report.find("score", path, f"{name} doesn't follow from the trajectories")
+
+    def _claims(self) -> None:
+        """Whether the manifest's own numbers add up, and whether it says in what it deviates."""
+        manifest, report = self._manifest, self._report
+        sessions = self._sessions()
+        for session in sorted({s for s in sessions if sessions.count(s) > 1}):
+            report.find("duplicate", MANIFEST, f"lists the session {session_path(session)} twice")
+        for session in sorted(self._results.keys() - set(sessions)):
+            report.find("extra session", f"{SESSIONS}/{session_path(session)}", "the manifest doesn't list it")
+        counted = {
+            "runs": len(manifest["runs"]),
+            "sessions": len(set(sessions)),
+            "episodes": report.episodes,
+            "rounds": self._rounds,
+        }
+        for name, value in counted.items():
+            if manifest["counts"][name] != value:
+                report.find("count", MANIFEST, f"says {manifest['counts'][name]} {name}, there are {value}")
+        for condition, entry in manifest["conditions"].items():
+            if entry["expected_levels"] != len(entry["budgets"]):
+                report.find(
+                    "count",
+                    MANIFEST,
+                    f"{condition}: {entry['expected_levels']} levels expected, budgets of {len(entry['budgets'])}",
+                )
+        self._predicate()
+
+    def _predicate(self) -> None:
+        from evalkit_polybridge.settings import BridgeSettings
+
+        claimed = self._manifest["inclusion"]
+        reported = BridgeSettings().model_dump(mode="json")
+        if inclusion(claimed, reported)["deviations"] != claimed["deviations"]:
+            self._report.find("protocol", MANIFEST, "deviations aren't those of its settings from the reported ones")
+        if reported["prompt_version"] == claimed["settings"]["prompt_version"]:
+            fields = {n: v for n, v in claimed["settings"].items() if n in BridgeSettings.model_fields}
+            if BridgeSettings(**fields).prompt_sha256 != claimed["settings"]["prompt_sha256"]:
+                self._report.find("protocol", MANIFEST, "prompt_sha256 is not that of the prompt it names")
+        for id, executor in self._manifest["executors"].items():
+            if claimed["executors"][id]["constants_sha256"] != executor["constants_sha256"]:
+                self._report.find("protocol", MANIFEST, f"{id} has two hashes of constants")
+
+
+def _differences(
+    configured: Mapping[str, Any], claimed: Mapping[str, Any]
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """Where a session's configuration isn't the declared one: section, name, both values."""
+    for where in ("limits", "settings", "validators", "executors"):
+        one, other = configured[where], claimed[where]
+        for name in sorted({**one, **other}):
+            if one.get(name) != other.get(name):
+                yield where, name, one.get(name), other.get(name)
