@@ -49,6 +49,12 @@ def test_a_study_of_the_published_size_is_balanced() -> None:
     assert max(tasks_of_rater.values()) <= 3
 
 
+def test_no_rater_sees_the_same_two_builds_twice_when_there_are_few() -> None:
+    design = study_design({"t1": ("a", "b", "c"), "t2": ("a", "b", "c")}, n_raters=20, per_rater=5)
+    seen = Counter((c.rater, c.task, frozenset((c.first, c.second))) for c in design)
+    assert len(seen) == 20 * 5
+
+
 def test_a_design_depends_on_seed_and_names_only() -> None:
     builds = {f"t{i}": ("a", "b", "c", "d") for i in range(10)}
     shuffled = {task: builds[task][::-1] for task in reversed(builds)}
