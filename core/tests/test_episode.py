@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -299,6 +300,15 @@ def test_budget_left_reaches_the_environment() -> None:
 def test_what_raises_is_named(agent: Plays, environment: Any, executors: Any, reason: EndReason) -> None:
     episode = walk(agent, environment, executors)
     assert episode.end["reason"] == reason
+
+
+def test_of_a_bug_the_place_is_told_and_of_a_foreseen_failure_only_the_failure() -> None:
+    class WeatherError(Exception):
+        end_reason = EndReason.MODEL_ERROR
+
+    assert re.search(r"ValueError: a bug \(\w+, line \d+\)$", walk(Plays(ValueError("a bug"))).end["detail"])
+    end = walk(Plays(WeatherError("a storm"))).end
+    assert (end["reason"], end["detail"]) == ("model_error", "WeatherError: a storm")
 
 
 def test_nan_in_arguments_is_a_mistake_of_the_call() -> None:

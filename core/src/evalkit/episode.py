@@ -409,10 +409,12 @@ class _Walk:
         except (_Ended, LimitReached, MemoryError):
             raise
         except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-            # a model's failure is not its agent's
-            raise _Ended(getattr(error, "end_reason", culprit), message[:2000]) from error
+            message = f"{type(error).__name__}: {error}"
+            reason = getattr(error, "end_reason", None)  # a model's failure is not its agent's
+            if reason is None:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                message += f" ({where.name}, line {where.lineno})"
+            raise _Ended(reason or culprit, message[:2000]) from error
 
 
 def _expect(culprit: EndReason, what: str, value: object, *types: type) -> None:
