@@ -211,6 +211,12 @@ class TestBothWires:
         assert "ConnectError" in str(error)
         assert "refused" in str(error)
 
+    def test_a_refusal_where_no_key_was_sent_says_so(self, provider, wire, monkeypatch):
+        monkeypatch.setenv("SOME_KEY", "sk-very-wrong")
+        provider.then(status(401, "who are you?"), status(401, "who are you?"))
+        assert "with -M api_key_env=NAME" in str(failed(session_of(provider, wire)))
+        assert "api_key_env" not in str(failed(session_of(provider, wire, "api_key_env=SOME_KEY")))
+
     def test_keys_are_sent_and_never_recorded(self, provider, wire, monkeypatch):
         monkeypatch.setenv("SOME_KEY", "sk-very-secret")
         provider.then(status(500, "you said sk-very-secret"), status(401, "sk-very-secret is no key"))

@@ -125,6 +125,11 @@ class ModelError(EvalkitError):
         )
         return ModelError, fields
 
+    def explained(self, hint: str) -> ModelError:
+        """The same error, whose message also says what may help."""
+        kind, message, *rest = self.__reduce__()[1]
+        return ModelError(kind, f"{message}; {hint}", *rest)
+
     @property
     def policy(self) -> ErrorPolicy:
         """What follows from the kind of error."""

@@ -33,6 +33,7 @@ _PARAMETERS = {
     "response_format": "response_format",
 }
 """Controls → parameters of litellm, those on which others depend first."""
+_KEYLESS = "no key was sent there: name the variable that holds one with -M api_key_env=NAME"
 
 
 class LitellmClient:
@@ -70,7 +71,8 @@ class LitellmClient:
                     else None
                 )
                 if response is None:
-                    raise failed from error
+                    keyless = failed.kind is ErrorKind.AUTH and self._reach.keyless
+                    raise (failed.explained(_KEYLESS) if keyless else failed) from error
         attempts = _stripped(call.attempts, images)
         return read_response(response, request, attempts, parameters, not_sent)
 

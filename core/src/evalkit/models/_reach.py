@@ -36,11 +36,16 @@ class Reach:
         """`provider/name`, as litellm takes it."""
         return f"{self.provider}/{self.name}"
 
+    @property
+    def keyless(self) -> bool:
+        """No key is sent."""
+        return self.api_key_env is None and not self.key_by_litellm
+
     def api_key(self) -> str | None:
         """The key to send; None leaves it to litellm. UsageError names the variable that is missing."""
         if self.key_by_litellm:
             return None
-        if self.api_key_env is None:
+        if self.api_key_env is None:  # keyless
             return NO_KEY
         key = os.environ.get(self.api_key_env, "").strip()
         if not key:
