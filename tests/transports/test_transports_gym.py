@@ -96,11 +96,13 @@ def test_tasks_are_drawn_by_the_seed_or_named() -> None:
     assert env.reset(options={"task": "spire-300"})[1]["task"] == "spire-300"
     with pytest.raises(UnknownNameError, match="did you mean spire-300"):
         env.reset(options={"task": "spire-30"})
+    with pytest.raises(UnknownNameError, match="did you mean task"):
+        env.reset(options={"tsk": "spire-300"})
     env.close()
 
 
 def test_with_a_root_every_episode_is_a_run(tmp_path: Path) -> None:
-    env = EvalkitEnv("polybridge.smoke", root=tmp_path, pictures=True)
+    env = EvalkitEnv("polybridge.smoke", root=str(tmp_path), pictures=True)
     _, info = env.reset(seed=0)
     assert info["images"]["editor.png"].startswith(b"\x89PNG")
     env.reset(seed=1)

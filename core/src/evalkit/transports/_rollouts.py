@@ -27,13 +27,15 @@ class Rollouts:
         player: Player,
         *,
         overrides: Sequence[str] = (),
-        registry: Path | None = None,
-        root: Path | None = None,
+        registry: Path | str | None = None,
+        root: Path | str | None = None,
         pictures: bool = False,
     ) -> None:
         """UnknownNameError or UsageError if there is no such suite."""
-        self.stage = Stage.open(target, overrides, registry, pictures=pictures)
-        self._player, self._root = player, root
+        self.stage = Stage.open(
+            target, overrides, None if registry is None else Path(registry), pictures=pictures
+        )
+        self._player, self._root = player, None if root is None else Path(root)
         self._played: _InMemory | RecordedEpisode | None = None
         self._scorer, self._sign = _reward(self.stage)
 

@@ -24,7 +24,7 @@ import gymnasium
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Text
 
-from evalkit.errors import EndReason, UsageError
+from evalkit.errors import EndReason, UnknownNameError, UsageError
 from evalkit.transports._present import parsed_json
 from evalkit.transports._rollouts import Rollouts
 from evalkit.transports._session import Player
@@ -50,8 +50,8 @@ class EvalkitEnv(gymnasium.Env[str, str]):
         task: str | None = None,
         *,
         overrides: Sequence[str] = (),
-        registry: Path | None = None,
-        root: Path | None = None,
+        registry: Path | str | None = None,
+        root: Path | str | None = None,
         pictures: bool = False,
     ) -> None:
         """UnknownNameError or UsageError if there is no such suite or task."""
@@ -73,8 +73,12 @@ class EvalkitEnv(gymnasium.Env[str, str]):
         """Begin an episode; one that was going on ends as stopped by its agent.
 
         `seed` is the seed of the run, as in `evalkit run --seed`; without it every episode draws its own.
+        UnknownNameError for a task or an option that there isn't.
         """
         super().reset(seed=seed)
+        for name in options or {}:
+            if name != "task":
+                raise UnknownNameError("option of reset", name, ["task"])
         drawn = int(self.np_random.integers(len(self._rollouts.stage.tasks)))
         run_seed = int(self.np_random.integers(2**31)) if seed is None else seed
         task = self._task(drawn, (options or {}).get("task"))
