@@ -24,7 +24,7 @@ _KEYWORD_WEIGHT = 0.5
 """A word of the title or the id counts 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A part that was found: its stem, its title, how much of the query it has (0 to 1)."""
 
@@ -34,6 +34,8 @@ class Hit:
 
     def __str__(self) -> str:
         return f"{self.stem} {self.title}"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,5 +144,5 @@ def _by_words(part: str, stem: str) -> str:
         )
     known = list(_index().titles)
     near = candidates or [word for w in words_of(part) for word in get_close_matches(w, known, 3, 0.7)]
-    hint = f"; did you mean {'; '.join(near)}?" if near else ""
-    raise UnknownPartError(f"no part is called {part!r}{hint}; search with find(…)")
+    hint = f" (did you mean {'; '.join(near)}?)" if near else ""
+    raise UnknownPartError(f"no part is called {part!r}{hint}: search with find(…)")
