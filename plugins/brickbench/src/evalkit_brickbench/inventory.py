@@ -37,7 +37,7 @@ class Overdraft:
 def read_inventory(text: str, colours: Mapping[str, int]) -> dict[tuple[str, int], int]:
     """The stock in a file's text: (stem, colour code) → count. `colours`: codes by lower-case name.
 
-    InventoryError says what is wrong and where.
+    Two names of one colour add up. InventoryError says what is wrong and where.
     """
     try:
         found = json.loads(text)
@@ -55,7 +55,10 @@ def read_inventory(text: str, colours: Mapping[str, int]) -> dict[tuple[str, int
                 raise InventoryError(f"part {part}: there is no colour {name!r}")
             if type(count) is not int or not 0 < count <= LARGEST_COUNT:
                 raise InventoryError(f"part {part}, {name}: {count!r} is no count")
-            stock[stem_of(part), code] = count
+            key = stem_of(part), code
+            stock[key] = stock.get(key, 0) + count
+    if not stock:
+        raise InventoryError("the inventory has no pieces")
     return stock
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 KINDS: Mapping[str, tuple[str, ...]] = {
@@ -37,6 +38,12 @@ class Question:
     kind: str
     subtype: str
     dependencies: tuple[str, ...]
+
+    @staticmethod
+    def of(found: Mapping[str, Any]) -> Question:
+        """A question as files and tasks have it, already checked."""
+        depends = tuple(found["dependencies"])
+        return Question(found["key"], found["question"], found["kind"], found["subtype"], depends)
 
     def as_json(self) -> dict[str, Any]:
         """The question as files have it."""
@@ -87,31 +94,6 @@ def faults(found: Any) -> Iterator[str]:
     yield from (f"{name}: the id occurs {count} times" for name, count in ids.items() if count > 1)
 
 
-def cycle(dependencies: Mapping[str, Iterable[str]]) -> list[str]:
-    """Keys that depend on one another in a circle, the first one again at the end; empty if none do.
-
-    Keys that aren't in the mapping are passed over.
-    """
-    done: set[str] = set()
-    for start in dependencies:
-        path: list[str] = []
-        stack = [(start, iter(dependencies[start]))] if start not in done else []
-        while stack:
-            key, rest = stack[-1]
-            if len(path) < len(stack):
-                path.append(key)
-            after = next((other for other in rest if other in dependencies and other not in done), None)
-            if after is None:
-                done.add(key)
-                stack.pop()
-                path.pop()
-            elif after in path:
-                return [*path[path.index(after) :], after]
-            else:
-                stack.append((after, iter(dependencies[after])))
-    return []
-
-
 def _prompt_faults(entry: Mapping[str, Any]) -> Iterator[str]:
     if not _is_text(entry.get("prompt")):
         yield "the prompt is empty"
@@ -151,8 +133,10 @@ def _graph_faults(questions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{key}: depends on {other}, which isn't there"
             if count > 1:
                 yield f"{key}: depends on {other} {count} times"
-    if circle := cycle(graph):
-        yield f"dependencies in a circle: {' -> '.join(circle)}"
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        yield f"dependencies in a circle: {' -> '.join(reversed(error.args[1]))}"
 
 
 def _is_text(value: Any) -> bool:
@@ -160,9 +144,6 @@ def _is_text(value: Any) -> bool:
 
 
 def _prompt(entry: Mapping[str, Any]) -> Prompt:
-    questions = tuple(
-        Question(q["key"], q["question"], q["kind"], q["subtype"], tuple(q["dependencies"]))
-        for q in entry["questions"]
-    )
+    questions = tuple(Question.of(question) for question in entry["questions"])
     notes = {key: value for key, value in entry.items() if key not in ("id", "prompt", "questions")}
     return Prompt(entry["id"], entry["prompt"], questions, notes)
