@@ -12,7 +12,7 @@ from evalkit_polybridge.levelfiles import LevelFileError, export_level
 from evalkit_polybridge.levels.catalogue import Condition, load, load_heldout
 from evalkit_polybridge.native.cli import native
 from evalkit_polybridge.release.cli import export_paper, release
-from evalkit_polybridge.results_cli import figures, tables
+from evalkit_polybridge.results_cli import figures, tables, trace
 
 
 @click.group(name="polybridge", short_help="Levels as files; the real game.")
@@ -31,6 +31,7 @@ for subcommand in (native, release, export_paper):
     command.add_command(subcommand)
 command.add_command(tables)
 command.add_command(figures)
+command.add_command(trace)
 
 
 @command.command()

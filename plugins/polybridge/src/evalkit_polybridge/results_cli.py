@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from evalkit.report import Table
 
 FORMATS = ("table", "markdown", "csv", "latex", "html")
 
@@ -29,16 +34,13 @@ def tables(runs: tuple[str, ...], form: str, as_json: bool) -> None:
       evalkit polybridge tables runs/strict runs/loose --format latex > tables.tex
     """
     from evalkit.report import FORMATS as WRITERS
-    from evalkit.report import recorded_run, to_json, to_text
-    from evalkit.report.formats import table_json, write_text
-    from evalkit.report.run_report import terminal_width
+    from evalkit.report import recorded_run
+    from evalkit.report.formats import write_text
     from evalkit_polybridge.published import published, systems_of
 
     found = published(systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)]))
-    if as_json:
-        click.echo(to_json({table.id: table_json(table) for table in found}), nl=False)
-    elif form == "table":
-        write_text(to_text(found, terminal_width()), sys.stdout)
+    if as_json or form == "table":
+        _show(found, as_json)
     else:
         write_text(WRITERS[form](found), sys.stdout, colour=False)
 
@@ -70,12 +72,75 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
     from evalkit_polybridge.published import systems_of
 
     systems = systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)])
+    missing = sum(p.trajectory is None for group in systems.values() for p in group)
     written, left_out = write_figures(systems, output)
     if as_json:
-        document = {"files": [str(path) for path in written], "left_out": left_out}
+        files = [str(path) for path in written]
+        document = {"files": files, "left_out": left_out, "episodes_without_result": missing}
         click.echo(json.dumps(document, indent=2))
         return
     for path in written:
         click.echo(str(path))
     for name, why in left_out.items():
         click.echo(f"{name} left out: {why}", err=True)
+    if missing:
+        click.echo(f"{missing} planned episodes have no result and are in no figure", err=True)
+
+
+@click.command()
+@click.argument("run", default="latest", metavar="RUN")
+@click.argument("key", required=False, metavar="[KEY]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.png",
+    help="Also draw the episode: its calls side by side.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None:
+    """Trace the calls of an episode of RUN: KEY is a level's name or any part that only one key has.
+
+    A letter per call: V refused (unreadable or against a rule), F legal but not crossed, S crossed. Of each
+    call cost, run and first break, and how its design differs from the one before. Without KEY a line per
+    episode.
+
+    \b
+    Examples:
+      evalkit polybridge trace latest
+      evalkit polybridge trace latest T1B_Basic_08m
+      evalkit polybridge trace latest truss/T1B_Basic_08m -o trace.png
+    """
+    from evalkit import UsageError
+    from evalkit.report import recorded_episode, recorded_run
+    from evalkit.report.formats import write_text
+    from evalkit_polybridge.trace import trace as trace_of
+    from evalkit_polybridge.trace import trace_json, trace_text, traces_table
+
+    if key is None:
+        if output is not None:
+            raise UsageError("-o draws one episode; name its KEY")
+        _show([traces_table(recorded_run(run, "polybridge").played)], as_json)
+        return
+    found = trace_of(*recorded_episode(run, key, "polybridge"))
+    if as_json:
+        click.echo(json.dumps(trace_json(found), indent=2))
+    else:
+        write_text(trace_text(found), sys.stdout, colour=False)
+    if output is not None:
+        from evalkit_polybridge.figures.files import write_file
+        from evalkit_polybridge.figures.sheet import trace_sheet
+
+        click.echo(f"drawn: {write_file(output, trace_sheet(found))}", err=True)
+
+
+def _show(found: Sequence[Table], as_json: bool) -> None:
+    """Tables for a terminal, or as JSON."""
+    from evalkit.report import to_json, to_text
+    from evalkit.report.formats import table_json, write_text
+    from evalkit.report.run_report import terminal_width
+
+    if as_json:
+        click.echo(to_json({table.id: table_json(table) for table in found}), nl=False)
+    else:
+        write_text(to_text(found, terminal_width()), sys.stdout)
