@@ -29,3 +29,9 @@ def plugins() -> Plugins:
 def blocks(plugins: Plugins) -> Callable[..., Subject]:
     """`blocks.basic` taken apart."""
     return lambda **options: subject_of("blocks.basic", plugins=plugins, **options)
+
+
+@pytest.fixture
+def workspace(plugins: Plugins) -> Callable[..., Subject]:
+    """`blocks.workspace` taken apart."""
+    return lambda **options: subject_of("blocks.workspace", plugins=plugins, **options)

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+#: So much of what two texts have in common is told before the place where they differ.
+CONTEXT_CHARACTERS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -60,7 +63,17 @@ def difference(one: Any, other: Any, path: str = "") -> str | None:
         return None
     if type(one) is type(other) and one == other:
         return None
+    if isinstance(one, str) and isinstance(other, str):
+        one, other = _apart(one, other)
     return f"{path or 'it'} is {short(one)}, then {short(other)}"
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Two long texts from shortly before the place where they differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    parted = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    start = parted - CONTEXT_CHARACTERS
+    return (one, other) if start <= 0 else (f"…{one[start:]}", f"…{other[start:]}")
 
 
 def _is_list(value: object) -> bool:

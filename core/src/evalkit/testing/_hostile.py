@@ -17,6 +17,7 @@ from evalkit.types import Tool
 
 DEPTH = 60
 HUGE_CHARACTERS = 200_000
+LARGE_BYTES = 1_000_000
 #: Values of a JSON file, or words of a text, that are replaced one at a time.
 SPOILED_AT = 6
 MANY_DIGITS = "9" * 5_000
@@ -139,17 +140,19 @@ def _number(schema: Mapping[str, Any], *, whole: bool) -> float:
     return int(middle) if whole else middle
 
 
-def hostile_contents() -> Iterator[tuple[str, bytes]]:
-    """Files that hold nothing of use, each with a few words that say what it is."""
+def hostile_contents(max_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Files of at most `max_bytes` that hold nothing of use, each with a few words that say what it is."""
+    large = min(max_bytes, LARGE_BYTES)
+    deep = large // 8
     yield "empty", b""
     yield "random bytes", random.Random(0).randbytes(4096)
     yield "NUL bytes", bytes(1000)
     yield "line ends", b"\r\n\n\r" * 100
-    yield "1 MB in one word", b"x" * 1_000_000
-    yield "1 MB of words", b"1 0 " * 250_000
-    yield "1 MB of lines", b"1 0\n" * 250_000
-    yield "arrays in arrays", b"[" * 100_000 + b"]" * 100_000
-    yield "objects in objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    yield "one huge word", b"x" * large
+    yield "many words", b"1 0 " * (large // 4)
+    yield "many lines", b"1 0\n" * (large // 4)
+    yield "arrays in arrays", b"[" * deep + b"]" * deep
+    yield "objects in objects", b'{"a":' * deep + b"1" + b"}" * deep
     yield "a surrogate", b'"\\ud800"'
     yield "Latin-1", "gr\xfc\xdfe".encode("latin-1")
     for text in ("null", "[]", "{}", "NaN", "-1e999", MANY_DIGITS, '{"a": NaN, "a": 1e999}'):

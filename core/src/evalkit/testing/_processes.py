@@ -17,7 +17,6 @@ from evalkit.testing._evidence_checks import execution_facts
 from evalkit.testing._finding import Broken, difference, raised
 from evalkit.testing._play import play_script
 from evalkit.testing._subject import Subject
-from evalkit.types import Execution, Task
 
 TIMEOUT_S = 300
 HASH_SEEDS = ("1", "2")
@@ -29,16 +28,19 @@ def check_processes(subject: Subject) -> str:
         _pickled(task, f"the task {task.id}")
     alone = replace(subject, load_tasks=tuple, metrics={}, run_metrics={}, agents={})
     pickled = _pickled(alone, "the environment, a validator or an executor")
-    here = {task.id: _play(alone, task) for task in subject.tasks}
-    for execution in (execution for _, executions in here.values() for execution in executions):
-        _pickled(execution, f"an execution by {execution.executor}")
+    here = {task.id: play_script(alone, task) for task in subject.tasks}
+    for played in here.values():
+        for candidate in played.candidates:
+            _pickled(candidate, f"{played.task.id}: a candidate")
+        for execution in played.executions:
+            _pickled(execution, f"{played.task.id}: an execution by {execution.executor}")
     there = _elsewhere(pickled)
     for task in subject.tasks:
-        events, executions = here[task.id]
+        played = here[task.id]
         other_events, other_executions = there[task.id]
-        if found := first_difference(events, other_events):
+        if found := first_difference(played.events(), other_events):
             raise Broken(f"{task.id}: another process gets another episode: {found}")
-        facts = [[execution_facts(e) for e in some] for some in (executions, other_executions)]
+        facts = [[execution_facts(e) for e in some] for some in (played.executions, other_executions)]
         if found := difference(facts[0], facts[1], "executions"):
             raise Broken(f"{task.id}: another process finds other evidence: {found}")
     return f"{len(subject.tasks)} tasks, played in another process with another hash seed"
@@ -51,11 +53,6 @@ def _pickled(value: Any, what: str) -> bytes:
     except Exception as error:
         raise Broken(f"{what} can't be pickled: {raised(error)}") from error
     return data
-
-
-def _play(subject: Subject, task: Task) -> tuple[list[dict[str, Any]], list[Execution]]:
-    played = play_script(subject, task)
-    return played.events(), played.executions
 
 
 def _elsewhere(subject: bytes) -> dict[str, Any]:
@@ -83,7 +80,8 @@ def main() -> None:
     sys.path[:] = pickle.load(sys.stdin.buffer)
     subject: Subject = pickle.load(sys.stdin.buffer)
     with results:
-        pickle.dump({task.id: _play(subject, task) for task in subject.tasks}, results)
+        played = {task.id: play_script(subject, task) for task in subject.tasks}
+        pickle.dump({id: (play.events(), play.executions) for id, play in played.items()}, results)
 
 
 if __name__ == "__main__":

@@ -31,13 +31,14 @@ def _deliveries(subject: Subject) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     task = subject.tasks[0]
     script = subject.scripts[task.id]
     good = dict(script) if isinstance(script, Mapping) else {}
-    wanted = play_script(subject, task, script=good).brief["deliverables"]
+    brief = play_script(subject, task, script=good).brief
     yield "no file", {}
-    for name in dict.fromkeys([*good, *map(_path, wanted)]):
+    for name in dict.fromkeys([*good, *map(_path, brief["deliverables"])]):
         others = {path: content for path, content in good.items() if path != name}
         yield f"{name} is missing", others
         yield f"{name} is a folder", {**others, f"{name}/inside": b"inside"}
-        for what, content in (*hostile_contents(), *spoiled_contents(good.get(name, b""))):
+        bad = (*hostile_contents(brief["max_bytes"]), *spoiled_contents(good.get(name, b"")))
+        for what, content in bad:
             yield f"{name}: {what}", {**others, name: content}
 
 
