@@ -131,14 +131,13 @@ class Pull:
         import pooch
         import requests
 
-        logging.getLogger("pooch").setLevel(logging.WARNING)
+        pooch.get_logger().setLevel(logging.WARNING)
         bar = self.bar(url) if self.bar else None
         downloader = pooch.HTTPDownloader(progressbar=bar or False, timeout=TIMEOUT_S)
         try:
             pooch.retrieve(url, known_hash=None, fname=target.name, path=target.parent, downloader=downloader)
         except (requests.RequestException, ValueError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise UsageError(f"can't fetch {url}: {reason[:300]}; --from takes a file of yours") from error
+            raise UsageError(f"can't fetch {url}: {_reason(error)}; --from takes what you have") from error
 
     def _check(self, file: str, source: str, found: str, pinned: str | None) -> None:
         if pinned is not None:
@@ -151,6 +150,21 @@ class Pull:
                 f"{source} has SHA-256 {found}, but {before} was pulled before: the data has changed; "
                 "--accept-changed takes it all the same"
             )
+
+
+def _reason(error: Exception) -> str:
+    """Why a download failed, in a few words."""
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the server answered {error.response.status_code} {error.response.reason}".strip()
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT_S:g} s"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke off"
+    if isinstance(error, requests.ConnectionError):
+        return "the server can't be reached"
+    return f"{type(error).__name__}: {str(error)[:200]}"
 
 
 def _sha256(path: Path) -> str:
