@@ -27,9 +27,11 @@ def words_of(text):
     return set(re.findall(r"[a-z]+", text.lower()))
 
 
-COLOURS_AND_NUMBERS = words_of(
-    """red orange yellow green blue purple pink black white brown gray gold golden silver tan cream lime mint
-    dark light pale bright one two three four five six seven eight nine ten"""
+COLOURS = words_of(
+    "red orange yellow green blue purple pink black white brown gray gold golden silver tan cream lime mint"
+)
+COLOURS_AND_NUMBERS = COLOURS | words_of(
+    "dark light pale bright one two three four five six seven eight nine ten"
 )
 
 
@@ -116,6 +118,13 @@ def test_stock_is_that_of_a_box_of_common_parts():
     assert sum(stock.values()) == 757
     palette = builtin_palette()
     assert all(palette.knows(colour) for _, colour in stock)
+
+
+def test_prompts_of_alt_build_name_only_colours_in_stock():
+    names = " ".join(builtin_palette().colour(colour).name.lower() for _, colour in embedded.stock())
+    in_stock = set(names.replace("grey", "gray").replace("_", " ").split())
+    for prompt in embedded.prompts("alt-build"):
+        assert in_stock >= words_of(prompt.prompt) & COLOURS, prompt.id
 
 
 def test_stock_is_of_parts_that_exist(wheel_catalogue):
