@@ -126,7 +126,9 @@ class _Check:
                 for name in sorted(sizes.keys() & expected.keys()):
                     changed = sizes[name] != expected[name]["size"]
                     if changed or hashlib.sha256(packed.read(name)).hexdigest() != expected[name]["sha256"]:
-                        self._report.find("changed file", f"{archive}/{name}", "its hash is not the manifest's")
+                        self._report.find(
+                            "changed file", f"{archive}/{name}", "its hash is not the manifest's"
+                        )
         except zipfile.BadZipFile as error:
             self._report.find("form", archive, f"is no ZIP file: {error}")
 
@@ -178,7 +180,9 @@ class _Check:
                 summary = read_json(read_bytes(self._folder / path))
                 for where, name, one, other in _differences(summary["configuration"], claimed):
                     kind = "limit" if where == "limits" else "protocol"
-                    self._report.find(kind, path, f"{where}.{name} is {one!r}, the release declares {other!r}")
+                    self._report.find(
+                        kind, path, f"{where}.{name} is {one!r}, the release declares {other!r}"
+                    )
                 figures = session_figures(self._results.get(session, []))
                 for name, value in figures.items():
                     if summary["figures"].get(name) != value:
@@ -191,7 +195,9 @@ class _Check:
         for session in sorted({s for s in sessions if sessions.count(s) > 1}):
             report.find("duplicate", MANIFEST, f"lists the session {session_path(session)} twice")
         for session in sorted(self._results.keys() - set(sessions)):
-            report.find("extra session", f"{SESSIONS}/{session_path(session)}", "the manifest doesn't list it")
+            report.find(
+                "extra session", f"{SESSIONS}/{session_path(session)}", "the manifest doesn't list it"
+            )
         counted = {
             "runs": len(manifest["runs"]),
             "sessions": len(set(sessions)),
@@ -206,7 +212,7 @@ class _Check:
                 report.find(
                     "count",
                     MANIFEST,
-                    f"{condition}: {entry['expected_levels']} levels expected, budgets of {len(entry['budgets'])}",
+                    f"{condition}: expects {entry['expected_levels']} levels, lists {len(entry['budgets'])}",
                 )
         self._predicate()
 
@@ -216,7 +222,9 @@ class _Check:
         claimed = self._manifest["inclusion"]
         reported = BridgeSettings().model_dump(mode="json")
         if inclusion(claimed, reported)["deviations"] != claimed["deviations"]:
-            self._report.find("protocol", MANIFEST, "deviations aren't those of its settings from the reported ones")
+            self._report.find(
+                "protocol", MANIFEST, "deviations aren't those of its settings from the reported ones"
+            )
         if reported["prompt_version"] == claimed["settings"]["prompt_version"]:
             fields = {n: v for n, v in claimed["settings"].items() if n in BridgeSettings.model_fields}
             if BridgeSettings(**fields).prompt_sha256 != claimed["settings"]["prompt_sha256"]:

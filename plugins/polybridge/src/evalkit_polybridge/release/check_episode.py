@@ -88,7 +88,9 @@ def check_episode(context: Context, path: str) -> Checked:
     for item, call in zip(document["rounds"], trajectory.calls, strict=True):
         where = f"{path} round {call.number}"
         if (item["round"], item["outcome"]) != (call.number, call.outcome):
-            context.report.find("verdict", where, f"is told as {item['outcome']!r}, it comes out as {call.outcome!r}")
+            context.report.find(
+                "verdict", where, f"is told as {item['outcome']!r}, it comes out as {call.outcome!r}"
+            )
         _verdict(context, where, level, item)
         _executions(context, where, level, item)
         _feedback(context, where, item, call.outcome)
@@ -121,7 +123,9 @@ def _level(context: Context, path: str, key: Key, level: Level, document: Mappin
         report.find("budget", path, f"was played for ${level.budget:g}, declared are ${budgets[key.level]:g}")
     strict = manifest["levels"].get(key.level, {}).get("strict_budget")
     if document["strict_budget"] != strict:
-        report.find("budget", path, f"compares costs to ${document['strict_budget']}, the manifest to ${strict}")
+        report.find(
+            "budget", path, f"compares costs to ${document['strict_budget']}, the manifest to ${strict}"
+        )
     fingerprint = sha256_of(document["level_inputs"])
     first, other = context.levels.setdefault((key.condition, key.level), (fingerprint, path))
     if first != fingerprint:
@@ -162,7 +166,9 @@ def _limits(context: Context, path: str, trajectory: Trajectory) -> None:
     used = {"calls": len(outcomes), "tool_calls": len(outcomes), "executions": len(trajectory.attempts)}
     for name, value in used.items():
         if name in limits and value > limits[name]:
-            context.report.find("limit", path, f"{value} {name.replace('_', ' ')}, the limit is {limits[name]}")
+            context.report.find(
+                "limit", path, f"{value} {name.replace('_', ' ')}, the limit is {limits[name]}"
+            )
     if "S" in outcomes[:-1]:
         context.report.find("limit", path, f"goes on after a success ({outcomes})")
 
@@ -188,8 +194,10 @@ def _verdict(context: Context, where: str, level: Level, item: Mapping[str, Any]
     recorded = sorted({violation["code"] for violation in item["violations"]})
     if found != recorded:
         report.find(
-            "verdict", where, f"recorded are {', '.join(recorded) or 'no violations'}; "
-            f"the validator finds {', '.join(found) or 'none'}"
+            "verdict",
+            where,
+            f"recorded are {', '.join(recorded) or 'no violations'}; "
+            f"the validator finds {', '.join(found) or 'none'}",
         )
     if not is_legal(problems) and item["executions"]:
         report.find("verdict", where, "an illegal design was run")
@@ -202,7 +210,9 @@ def _executions(context: Context, where: str, level: Level, item: Mapping[str, A
     for execution in item["executions"]:
         who = {name: execution[name] for name in ("version", "constants_sha256")}
         if declared.get(execution["executor"]) != who:
-            context.report.find("protocol", where, f"was run by another {execution['executor']} than declared")
+            context.report.find(
+                "protocol", where, f"was run by another {execution['executor']} than declared"
+            )
         evidence = execution["data"]
         if (evidence["outcome"] == "crossed") != (execution["success"] is True):
             context.report.find(
@@ -210,7 +220,9 @@ def _executions(context: Context, where: str, level: Level, item: Mapping[str, A
             )
         cost = bridge_from_json(item["design"]).cost()
         if abs(evidence["cost"] - cost) > 0.001:
-            context.report.find("score", where, f"a cost of ${evidence['cost']}, the design costs ${cost:.4f}")
+            context.report.find(
+                "score", where, f"a cost of ${evidence['cost']}, the design costs ${cost:.4f}"
+            )
         if execution["executor"] == EMBEDDED.id:
             context.runs.append((where, level, item["design"], execution))
 
@@ -221,7 +233,9 @@ def _feedback(context: Context, where: str, item: Mapping[str, Any], outcome: st
     if said is None or outcome not in _FEEDBACK_KIND:
         return
     if said["kind"] != _FEEDBACK_KIND[outcome]:
-        context.report.find("protocol", where, f"feedback of kind {said['kind']!r} on a call with outcome {outcome}")
+        context.report.find(
+            "protocol", where, f"feedback of kind {said['kind']!r} on a call with outcome {outcome}"
+        )
         return
     if outcome != "F":
         return
@@ -229,7 +243,9 @@ def _feedback(context: Context, where: str, item: Mapping[str, Any], outcome: st
     times = evidence.get("frame_times_s") or frame_times_s(evidence["lost_s"])
     chosen = [times[i] for i in select(len(times), count)] if count else []
     if said["selected_timestamps_s"] != chosen:
-        context.report.find("protocol", where, f"frames at {said['selected_timestamps_s']}, declared are {chosen}")
+        context.report.find(
+            "protocol", where, f"frames at {said['selected_timestamps_s']}, declared are {chosen}"
+        )
     if ("contact_sheet.png" in said["pictures"]) != bool(count):
         context.report.find("protocol", where, f"pictures {said['pictures']} with {count} frames declared")
 
@@ -305,7 +321,9 @@ def _compare(context: Context, where: str, run: Any, execution: Mapping[str, Any
     evidence = execution["data"]
     if (run.success, run.outcome) != (execution["success"], evidence["outcome"]):
         context.report.find(
-            "simulation", where, f"recorded is {evidence['outcome']!r}, simulated again it ends {run.outcome!r}"
+            "simulation",
+            where,
+            f"recorded is {evidence['outcome']!r}, simulated again it ends {run.outcome!r}",
         )
     elif run.digest != evidence["digest"]:
         context.report.find("simulation", where, "the same verdict, but not the same run (digest)")

@@ -71,9 +71,7 @@ def session_figures(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "mean_calls_to_success": _mean([result["calls_to_success"] for result in results]),
         "mean_cost_of_successes": _mean([result["cost"] for result in results]),
         "mean_cost_ratio": _mean([result["cost_ratio"] for result in results]),
-        "errors": {
-            code: {"events": n, "share": round(n / events, 6)} for code, n in sorted(errors.items())
-        },
+        "errors": {code: {"events": n, "share": round(n / events, 6)} for code, n in sorted(errors.items())},
     }
 
 

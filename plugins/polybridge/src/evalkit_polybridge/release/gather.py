@@ -72,7 +72,7 @@ def gather(names: Sequence[str]) -> Gathered:
 
 
 def frozen(run: RecordedRun) -> dict[str, Any]:
-    """What has to be the same in all runs of a release: whatever decides what a model sees and what counts."""
+    """What all runs of a release share: whatever decides what a model sees and what counts."""
     protocol = run.manifest["protocol"]
     executors = {id: dict(executor) for id, executor in run.manifest["executors"].items()}
     return {
@@ -89,8 +89,8 @@ def _require_same_protocol(first: RecordedRun, run: RecordedRun) -> None:
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     if names:
         raise UsageError(
-            f"{first.name} and {run.name} can't be in one release, they differ in {', '.join(names[:_SHOWN])}: "
-            "write one release each"
+            f"{first.name} and {run.name} can't be in one release, they differ in "
+            f"{', '.join(names[:_SHOWN])}: write one release each"
         )
 
 
@@ -107,8 +107,8 @@ def _require_complete(run: RecordedRun) -> None:
 def _require_all_levels(key: SessionKey, played: int, expected: int) -> None:
     if played < expected:
         raise UsageError(
-            f"{key.agent} played {played} of the {expected} levels of {key.condition}: play the others too, or a "
-            "suite of fewer levels (-T tasks.names=[…])"
+            f"{key.agent} played {played} of the {expected} levels of {key.condition}: play the others too, "
+            "or a suite of fewer levels (-T tasks.names=[…])"
         )
 
 

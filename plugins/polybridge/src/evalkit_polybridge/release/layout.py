@@ -158,7 +158,10 @@ def _round(episode: Episode, call: Call) -> dict[str, Any]:
         "design": None if not result.get("candidate") else load(result["candidate"]["data"]),
         "violations": [dict(violation) for violation in violations],
         "executions": [
-            {name: load(event[name]) for name in ("executor", "version", "constants_sha256", "success", "data")}
+            {
+                name: load(event[name])
+                for name in ("executor", "version", "constants_sha256", "success", "data")
+            }
             for event in turn.executions
         ],
         "model_calls": _model_calls(episode, turn.action["seq"]),
@@ -195,7 +198,7 @@ def _model_calls(episode: Episode, before: int) -> list[dict[str, Any]]:
 
 
 def _round_files(played: Played, calls: Sequence[Call], *, images: bool) -> Iterator[File]:
-    """Design, payload, frames and pictures of every call, and what an executor of its own kept as pictures."""
+    """Design, payload, frames and pictures of every call, and the frames that a game's executor kept."""
     for artifact in pictures(played.episode, played.task):
         found = _VIEW_FILE.fullmatch(artifact.name)
         if found is None or found[2] == "reply.txt":  # the reply stands in the trajectory

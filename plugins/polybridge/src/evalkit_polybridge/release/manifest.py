@@ -22,7 +22,9 @@ def file_entry(data: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
 
 
-def manifest(gathered: Gathered, rounds: int, files: Mapping[str, Any], images: Mapping[str, Any]) -> dict[str, Any]:
+def manifest(
+    gathered: Gathered, rounds: int, files: Mapping[str, Any], images: Mapping[str, Any]
+) -> dict[str, Any]:
     """The manifest, fields in a fixed order.
 
     `rounds` is their number in all episodes; `files` and `images` are the entries of the files, see
@@ -45,7 +47,8 @@ def manifest(gathered: Gathered, rounds: int, files: Mapping[str, Any], images: 
             condition: {
                 "expected_levels": len(tasks),
                 "budgets": {
-                    name: task.inputs["context"]["task_context"]["budget_limit"] for name, task in sorted(tasks.items())
+                    name: task.inputs["context"]["task_context"]["budget_limit"]
+                    for name, task in sorted(tasks.items())
                 },
             }
             for condition, tasks in sorted(gathered.expected.items())

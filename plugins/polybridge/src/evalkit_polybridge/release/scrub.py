@@ -16,19 +16,23 @@ _VALUE = r"[^\s\"',;}\\]+"
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "private key",
-        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^\"]*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\")|\Z)"),
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^\"]*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\")|\Z)"
+        ),
     ),
     (
         "authentication header",
         re.compile(
-            r"\b(?:proxy-)?authorization\\?[\"']?\s*[:=]\s*(?:\\?[\"'])?(?:(?:bearer|basic|token)\s+)?" + _VALUE,
+            r"\b(?:proxy-)?authorization\\?[\"']?\s*[:=]\s*(?:\\?[\"'])?(?:(?:bearer|basic|token)\s+)?"
+            + _VALUE,
             re.IGNORECASE,
         ),
     ),
     (
         "authentication header",
         re.compile(
-            r"\b(?:x-api-key|api[-_]key|x-goog-api-key|(?:set-)?cookie)\\?[\"']?\s*[:=]\s*(?:\\?[\"'])?" + _VALUE,
+            r"\b(?:x-api-key|api[-_]key|x-goog-api-key|(?:set-)?cookie)\\?[\"']?\s*[:=]\s*(?:\\?[\"'])?"
+            + _VALUE,
             re.IGNORECASE,
         ),
     ),
@@ -49,7 +53,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "local path",
         re.compile(
-            r"(?<![\w.:/])/(?:home|Users|root|mnt|media|tmp|work|private/var|var/folders)/[^\s\"'<>|:;,)\]}\\]+"
+            r"(?<![\w.])/(?:home|Users|root|mnt|media|tmp|work|private/var|var/folders)/[^\s\"'<>|:;,)\]}\\]+"
         ),
     ),
     (
@@ -62,7 +66,9 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 #: Files that hold secrets whatever is in them.
-_SECRET_FILES = re.compile(r"\.env(\..*)?|\.netrc|\.npmrc|\.pypirc|id_[a-z0-9]+|.*\.(pem|key|p12|pfx)", re.IGNORECASE)
+_SECRET_FILES = re.compile(
+    r"\.env(\..*)?|\.netrc|\.npmrc|\.pypirc|id_[a-z0-9]+|.*\.(pem|key|p12|pfx)", re.IGNORECASE
+)
 
 
 def secrets_in(text: str) -> list[str]:

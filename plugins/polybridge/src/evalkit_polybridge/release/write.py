@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,55 +37,62 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
     they belong. UsageError if folder or ZIP file exist or can't be written. Equal records give equal bytes.
     """
     archive = None if images in ("", NO_IMAGES) else Path(images)
-    if archive is not None and archive.exists():
-        raise UsageError(f"{archive} is already there: name another file")
-    with _new_folder(folder) as temporary:
-        files: dict[str, Any] = {}
-        pictures: dict[str, Any] = {}
-        packed: list[File] = []
-        rounds = 0
+    files: dict[str, Any] = {}
+    pictures: dict[str, Any] = {}
+    rounds = 0
+    with _new_folder(folder) as temporary, _packing(archive) as pack:
         for path, data in files_of(gathered, images=images != NO_IMAGES):
-            file = (f"{SESSIONS}/{path}", data)
-            is_picture = path.endswith(".png")
-            (pictures if is_picture else files)[file[0]] = file_entry(data)
-            if is_picture and archive is not None:
-                packed.append(file)
+            name, is_picture = f"{SESSIONS}/{path}", path.endswith(".png")
+            (pictures if is_picture else files)[name] = file_entry(data)
+            if is_picture and pack is not None:
+                pack.add(name, data)
             else:
-                _write(temporary, file)
+                _write(temporary, (name, data))
             if path.endswith("/trajectory.json"):
                 rounds += len(json.loads(data)["rounds"])
-        described = _pictures(pictures, archive, packed, left_out=images == NO_IMAGES)
+        described = (
+            {"where": "left out" if images == NO_IMAGES else "in place"} if pack is None else pack.close()
+        )
+        described |= {"files": dict(sorted(pictures.items()))}
         document = manifest(gathered, rounds, files, described)
         _write(temporary, (MANIFEST, json_bytes(document)))
     return document
 
 
-def _pictures(
-    entries: Mapping[str, Any], archive: Path | None, packed: Iterable[File], *, left_out: bool
-) -> dict[str, Any]:
-    """What the manifest says of the pictures; packs them."""
-    described: dict[str, Any] = {"where": "left out" if left_out else "in place"}
-    if archive is not None:
-        try:
-            _pack(archive, packed)
-            content = archive.read_bytes()
-        except OSError as error:
-            raise UsageError(f"can't write {archive}: {error.strerror}") from error
-        described = {"where": "packed", "archive": archive.name, **file_entry(content)}
-    return {**described, "files": dict(sorted(entries.items()))}
+class _Pack:
+    """A ZIP file of stored members without times: the same bytes whatever zlib there is."""
+
+    def __init__(self, temporary: Path, name: str) -> None:
+        self._path, self._name = temporary, name
+        self._zip = zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED)
+
+    def add(self, name: str, data: bytes) -> None:
+        """Append a file."""
+        member = zipfile.ZipInfo(name, _ZIP_TIME)
+        member.create_system = 3
+        member.external_attr = 0o644 << 16
+        self._zip.writestr(member, data)
+
+    def close(self) -> dict[str, Any]:
+        """End the file and say what the manifest has to know of it."""
+        self._zip.close()
+        return {"where": "packed", "archive": self._name, **file_entry(self._path.read_bytes())}
 
 
-def _pack(archive: Path, files: Iterable[File]) -> None:
-    """A ZIP file of stored members in order of their names: the same bytes whatever zlib there is."""
+@contextmanager
+def _packing(archive: Path | None) -> Iterator[_Pack | None]:
+    """A pack that becomes the file `archive` at the end; it is removed if anything fails."""
+    if archive is None:
+        yield None
+        return
+    if archive.exists():
+        raise UsageError(f"{archive} is already there: name another file")
     temporary = archive.with_name(f".{archive.name}.{os.getpid()}.tmp")
     try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as target:
-            for name, data in sorted(files):
-                member = zipfile.ZipInfo(name, _ZIP_TIME)
-                member.create_system = 3
-                member.external_attr = 0o644 << 16
-                target.writestr(member, data)
+        yield _Pack(temporary, archive.name)
         os.replace(temporary, archive)
+    except OSError as error:
+        raise UsageError(f"can't write {archive}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

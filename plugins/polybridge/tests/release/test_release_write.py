@@ -1,0 +1,204 @@
+"""`release write`: the same bytes twice, no secrets, pictures where they are wanted, nothing half-written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.cli.main import main
+from evalkit_polybridge.release import write as writing
+from evalkit_polybridge.release.check import check_release
+from evalkit_polybridge.release.gather import gather
+from evalkit_polybridge.release.scrub import is_secret_file, scrubbed, scrubbed_text, secrets_in
+from evalkit_polybridge.settings import BridgeSettings
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_equal_records_give_equal_bytes(bridge_run: str, honest: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.copytree(bridge_run, tmp_path / "elsewhere" / Path(bridge_run).name))
+    archives = []
+    for name in ("one", "two"):
+        archive = tmp_path / name / "pictures.zip"
+        archive.parent.mkdir()
+        options = ["-o", str(tmp_path / name / "release"), "--images", str(archive)]
+        assert main(["polybridge", "release", "write", str(moved), *options]) == 0
+        archives.append(archive.read_bytes())
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    in_place = content(honest)
+    for name, data in content(tmp_path / "one" / "release").items():
+        if name != "manifest.json":  # which says where the pictures are
+            assert in_place[name] == data
+    assert archives[0] == archives[1]
+
+
+def test_the_manifest_says_what_is_in_the_release(honest: Path, bridge_run: str) -> None:
+    manifest = json.loads((honest / "manifest.json").read_text())
+    assert manifest["counts"] == {"runs": 1, "sessions": 2, "episodes": 4, "rounds": 8}
+    assert manifest["conditions"]["strict"]["expected_levels"] == 2
+    assert manifest["conditions"]["strict"]["budgets"] == {
+        "T1B_Basic_08m": 6500.0,
+        "T2D_Platform_4-4-4": 6500.0,
+    }
+    inclusion = manifest["inclusion"]
+    assert inclusion["limits"] == {"calls": 3, "tool_calls": 3, "executions": 3}
+    assert inclusion["settings"] == BridgeSettings().model_dump(mode="json")
+    assert inclusion["deviations"] == []
+    assert manifest["packages"]["evalkit-polybridge"]
+    assert manifest["runs"][0]["name"] == Path(bridge_run).name
+    written = content(honest)
+    listed = {**manifest["files"], **manifest["images"]["files"]}
+    assert listed.keys() == written.keys() - {"manifest.json"}
+    assert all(hashlib.sha256(written[name]).hexdigest() == entry["sha256"] for name, entry in listed.items())
+
+
+def test_nothing_secret_is_written(honest: Path, bridge_run: str) -> None:
+    text = b"\n".join(data for name, data in content(honest).items() if not name.endswith(".png"))
+    recorded = b"\n".join(content(Path(bridge_run)).values())
+    for secret in (b"sk-a1B2", b"/home/ann", b"Users", b"script.json", str(Path(bridge_run).parent).encode()):
+        assert secret not in text
+        assert secret in recorded or secret == str(Path(bridge_run).parent).encode()
+    assert b"[removed: API key]" in text
+
+
+def test_pictures_are_packed_or_left_out(bridge_run: str, honest: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "pictures.zip"
+    gathered = gather([bridge_run])
+    manifest = writing.write_release(gathered, tmp_path / "packed", str(archive))
+    pictures = {name: data for name, data in content(honest).items() if name.endswith(".png")}
+    with zipfile.ZipFile(archive) as packed:
+        assert {name: packed.read(name) for name in packed.namelist()} == pictures
+    assert manifest["images"]["sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert not list((tmp_path / "packed").rglob("*.png"))
+    assert check_release(tmp_path / "packed").findings == []
+
+    manifest = writing.write_release(gathered, tmp_path / "bare", "none")
+    assert manifest["images"] == {"where": "left out", "files": {}}
+    assert not list((tmp_path / "bare").rglob("*.png"))
+    assert check_release(tmp_path / "bare").findings == []
+
+
+def test_a_changed_archive_is_found_and_a_missing_one_noted(bridge_run: str, tmp_path: Path) -> None:
+    archive = tmp_path / "pictures.zip"
+    writing.write_release(gather([bridge_run]), tmp_path / "release", str(archive))
+    with zipfile.ZipFile(archive, "a") as packed:
+        packed.writestr("more.png", b"")
+    assert {f.kind for f in check_release(tmp_path / "release").findings} == {"changed file", "extra file"}
+    archive.write_bytes(b"no archive")
+    assert {f.kind for f in check_release(tmp_path / "release").findings} == {"changed file", "form"}
+    archive.unlink()
+    report = check_release(tmp_path / "release")
+    assert report.findings == []
+    assert report.notes == ["pictures.zip isn't here: its pictures are not checked"]
+
+
+def test_a_writer_that_fails_leaves_nothing(
+    bridge_run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    gathered = gather([bridge_run])
+    monkeypatch.setattr(writing, "manifest", fail)
+    with pytest.raises(KeyboardInterrupt):
+        writing.write_release(gathered, tmp_path / "release", str(tmp_path / "pictures.zip"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_is_not_replaced(bridge_run: str, honest: Path, tmp_path: Path, capsys: Any) -> None:
+    before = content(honest)
+    assert main(["polybridge", "release", "write", bridge_run, "-o", str(honest)]) == 2
+    assert "already there" in capsys.readouterr().err
+    assert content(honest) == before
+
+
+def test_runs_that_hold_the_same_episode_are_refused(bridge_run: str, tmp_path: Path, capsys: Any) -> None:
+    again = Path(shutil.copytree(bridge_run, tmp_path / "again"))
+    assert main(["polybridge", "release", "write", bridge_run, str(again), "-o", str(tmp_path / "r")]) == 2
+    assert "both hold" in capsys.readouterr().err
+
+
+def played(tmp_path: Path, *options: str) -> str:
+    """A run of the fallen deck on levels of the smoke suite."""
+    runs = tmp_path / "runs"
+    before = set(runs.iterdir()) if runs.exists() else set()
+    words = ["run", "polybridge.smoke", "--agent", "flat", "-j", "1", "-o", str(runs), "--format", "json"]
+    assert main([*words, *options]) == 0
+    (run,) = set(runs.iterdir()) - before
+    return str(run)
+
+
+def test_runs_of_other_protocols_are_refused(bridge_run: str, tmp_path: Path, capsys: Any) -> None:
+    other = played(tmp_path, "-T", "feedback_frames=0", "-T", 'tasks.names=["T1B_Basic_08m"]')
+    assert main(["polybridge", "release", "write", bridge_run, other, "-o", str(tmp_path / "r")]) == 2
+    assert "they differ in settings.feedback_frames" in capsys.readouterr().err
+
+
+def test_an_incomplete_run_is_refused(tmp_path: Path, capsys: Any) -> None:
+    run = played(tmp_path, "-n", "1")
+    assert main(["polybridge", "release", "write", run, "-o", str(tmp_path / "r")]) == 2
+    assert "flat played 1 of the 6 levels of strict" in capsys.readouterr().err
+    index = Path(run) / "episodes.jsonl"
+    index.write_text("")
+    assert main(["polybridge", "release", "write", run, "-o", str(tmp_path / "r")]) == 2
+    assert "evalkit resume" in capsys.readouterr().err
+
+
+def test_budgets_may_differ_between_the_runs_of_a_release(tmp_path: Path) -> None:
+    names = 'tasks.names=["T1B_Basic_08m"]'
+    strict = played(tmp_path, "-T", names)
+    loose = played(tmp_path, "-T", names, "-T", "condition=loose", "-T", "tasks.budget=loose")
+    manifest = writing.write_release(gather([strict, loose]), tmp_path / "release", "none")
+    budgets = {name: entry["budgets"]["T1B_Basic_08m"] for name, entry in manifest["conditions"].items()}
+    assert budgets == {"strict": 6500.0, "loose": 50_000.0}
+    assert check_release(tmp_path / "release").findings == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "private key"),
+        ("Authorization: Bearer abcdef", "authentication header"),
+        ('{"x-api-key": "abcdef"}', "authentication header"),
+        ("bearer abcdefghijklmnop", "authentication header"),
+        ("sk-ant-api03-abcdefghijklmnop", "API key"),
+        ("AKIAABCDEFGHIJKLMNOP", "API key"),
+        ("OPENAI_API_KEY=abc", "environment variable"),
+        ("http://ann:secret@host/v1", "address with a password"),
+        ("see /home/ann/x.txt", "local path"),
+        (r"C:\Users\ann\AppData\LocalLow\Dry Cactus\Poly Bridge\a.layout", "local path"),
+        (r"C:\\Users\\ann\\a.layout", "local path"),
+    ],
+)
+def test_secrets_are_known_and_taken_out(text: str, kind: str) -> None:
+    assert kind in secrets_in(text)
+    assert secrets_in(scrubbed_text(text)) == []
+    assert "ann" not in scrubbed_text(text).replace("Cactus", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["A token of load", "x/home", "n:\\nfirst", "road/wood", "budget: 6500", "key 4"]
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert scrubbed_text(text) == text
+
+
+def test_a_scrubbed_json_text_stays_json() -> None:
+    text = json.dumps({"a": 'Authorization: Bearer abc"', "b": 'in C:\\Users\\ann\\"x"', "c": "KEY=v\\"})
+    assert json.loads(scrubbed_text(text)).keys() == {"a", "b", "c"}
+    assert scrubbed([{"/home/ann/x": 1}]) == [{"[removed: local path]": 1}]
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [("a/.env", True), ("x.pem", True), ("id_rsa", True), ("a.json", False)]
+)
+def test_files_that_hold_secrets_are_known_by_their_names(name: str, secret: bool) -> None:
+    assert is_secret_file(name) is secret
