@@ -22,3 +22,17 @@ def test_the_reply_works(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evalkit", "try", "polybridge.strict", reply, "--id", "T1B_Basic_08m"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.endswith("works: yes\n")
+
+
+def test_many_attempts_find_the_same_bridge_with_any_number_of_threads() -> None:
+    command = [sys.executable, str(EXAMPLES / "many_attempts.py"), "T1B_Basic_06m", "--generations", "3"]
+    ends = []
+    for threads in ("1", "2"):
+        done = subprocess.run(
+            [*command, "--threads", threads], capture_output=True, text=True, check=True, timeout=120
+        )
+        lines = done.stdout.splitlines()
+        assert len(lines) == 5
+        ends.append([*lines[:3], lines[-1]])
+    assert ends[0] == ends[1]
+    assert ends[0][-1].startswith("T1B_Basic_06m: $")

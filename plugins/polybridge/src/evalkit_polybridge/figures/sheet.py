@@ -60,7 +60,7 @@ def _lines(step: Step, level: Level) -> list[str]:
 
 
 def _column(step: Step, lines: list[str], text_px: int, pictures: list[Image.Image]) -> Image.Image:
-    """Heading, lines in `text_px` pixels so that the pictures of all columns begin at one height, pictures."""
+    """Heading, lines, pictures; `text_px` for the lines, so that all pictures begin at one height."""
     height = HEAD_PX + text_px + sum(picture.height + 8 for picture in pictures)
     image = Image.new("RGB", (COLUMN_PX, height), PAPER)
     draw = ImageDraw.Draw(image)
