@@ -93,7 +93,7 @@ def evalkit_data_sources() -> Sequence[DataSourceSpec]:
             name="brickbench",
             target="evalkit_brickbench.tasks.official:pull",
             summary="the published prompts with their questions, and the stock of alt-build",
-            licence="see github.com/kulits/BrickAgent",
+            licence="MIT (kulits/BrickAgent)",
             url="https://raw.githubusercontent.com/kulits/BrickAgent/"
             "b3df55e36c669b22ef089b13db1ee841907d09b3/benchmark",
         ),
