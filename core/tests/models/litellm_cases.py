@@ -154,6 +154,8 @@ class TestBothWires:
             (raw(b"{}"), "malformed_reply", 200, 0),
             (raw(b""), "malformed_reply", 200, 0),
             (page(200), "malformed_reply", 200, 0),
+            (raw(b" " * (17 << 20)), "malformed_reply", 200, 0),
+            (page(302), "model_not_found", 302, 0),
             (raw(b'{"error": {"message": "slow down", "code": 429}}'), "rate_limited", 200, 0),
             (
                 status(

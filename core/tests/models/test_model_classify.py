@@ -1,6 +1,7 @@
 """What an exchange amounts to, whatever exception a library made of it, and the tokens it names."""
 
 import json
+import math
 import pickle
 
 import pytest
@@ -38,7 +39,7 @@ def openai_error(message="no", code=None):
         (400, openai_error("The response was filtered: content management policy"), "content_filter"),
         (400, openai_error("temperature must be below 2"), "bad_request"),
         (422, openai_error(), "bad_request"),
-        (301, b"", "malformed_reply"),
+        (301, b"", "model_not_found"),
         (408, b"", "server_error"),
         (500, b"<html>", "server_error"),
         (502, b"<html>", "server_error"),
@@ -115,6 +116,8 @@ def test_errors_cross_processes():
         ({"usage": {"prompt_tokens": 0, "completion_tokens": 0}}, Usage(0, 0)),
         ({"usage": {"prompt_tokens": 5}}, Usage(5, None)),
         ({"usage": {"prompt_tokens": True, "completion_tokens": "3"}}, Usage()),
+        ({"usage": {"prompt_tokens": 10**400, "completion_tokens": -5}}, Usage()),
+        ({"usage": {"prompt_tokens": math.nan, "completion_tokens": math.inf}}, Usage()),
         (
             {
                 "usage": {

@@ -13,7 +13,12 @@ httpx = pytest.importorskip("httpx")
 
 from evalkit.models import Timeouts  # noqa: E402
 from evalkit.models._deadline import time_limit  # noqa: E402
-from evalkit.models._transport import CurrentTransport, RecordingTransport, recording  # noqa: E402
+from evalkit.models._transport import (  # noqa: E402
+    MAX_RESPONSE_BYTES,
+    CurrentTransport,
+    RecordingTransport,
+    recording,
+)
 
 BODY = {"model": "m", "messages": []}
 
@@ -71,6 +76,18 @@ def test_compressed_bodies_are_recorded_as_text(provider):
         assert post(client, provider).json() == {"a": 1}
     assert call.attempts[0].response_body == b'{"a": 1}'
     assert call.attempts[0].response_bytes == len(packed)
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_a_response_without_measure_is_not_read_to_its_end(provider, encoding):
+    body = b" " * (MAX_RESPONSE_BYTES + 1)
+    body = gzip.compress(body) if encoding == "gzip" else body
+    provider.then(lambda exchange: exchange.send(200, body, content_encoding=encoding))
+    with client_with() as (client, call), pytest.raises(httpx.ReadError):
+        post(client, provider)
+    attempt = call.attempts[0]
+    assert (attempt.status, attempt.error) == (200, "TooLongError")
+    assert attempt.detail == "the response is longer than 16 MiB"
 
 
 def test_a_body_that_claims_a_wrong_encoding_is_recorded_as_it_came(provider):

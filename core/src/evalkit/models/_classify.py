@@ -32,6 +32,7 @@ _OVERFLOW = (
     "exceeds the maximum number of tokens",
     "request_too_large",
 )
+_KINDS = {"TooLongError": ErrorKind.MALFORMED_REPLY}  # of the transport, whose import takes time
 _RETRIED_4XX = (408, 409, 425)
 _LONGEST_MESSAGE = 300
 
@@ -43,7 +44,7 @@ def failure(attempts: Sequence[HttpAttempt], error: BaseException | None) -> Mod
     last = attempts[-1]
     if last.error is not None:
         timed_out = last.error.endswith("Timeout")
-        kind = ErrorKind.TIMEOUT if timed_out else ErrorKind.CONNECTION
+        kind = ErrorKind.TIMEOUT if timed_out else _KINDS.get(last.error, ErrorKind.CONNECTION)
         limit = f"after {last.timeouts[last.phase]:g} s" if timed_out and last.phase else last.detail or ""
         message = f"{last.error} at {last.url} {_short(limit)}".rstrip()
         return ModelError(kind, message, tuple(attempts), last.phase, last.status, last.retry_after)
@@ -96,6 +97,9 @@ def _answered(status: int, body: Any, attempt: HttpAttempt) -> tuple[ErrorKind, 
             return _by_status(inner or 500, text), _message(body, attempt)
         if isinstance(body, Mapping) and body.get("choices") == []:
             return ErrorKind.EMPTY_CHOICES, "a reply without choices"
+        if status >= 300:
+            message = "the server sends calls to another address, which isn't followed; correct the address"
+            return ErrorKind.MODEL_NOT_FOUND, message
         return ErrorKind.MALFORMED_REPLY, f"not a reply: {_message(body, attempt)}"
     text = text or attempt.response_body.decode("utf-8", "replace")
     return _by_status(status, text), _message(body, attempt)

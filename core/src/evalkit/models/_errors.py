@@ -42,7 +42,7 @@ class ErrorKind(StrEnum):
     DEADLINE = "deadline"
     """The episode's time was used up before a reply had come."""
     MODEL_NOT_FOUND = "model_not_found"
-    """The provider doesn't know the model, or the address is wrong (404)."""
+    """The provider doesn't know the model, or the address is wrong (404, or a redirection)."""
     AUTH = "auth"
     """The key is missing, wrong or not allowed (401, 403)."""
     INSUFFICIENT_QUOTA = "insufficient_quota"

@@ -11,7 +11,7 @@ from evalkit.models._classify import error_in, failure, json_or_none
 from evalkit.models._errors import ErrorKind, ModelError
 from evalkit.models._sent import left_out, sent_by
 from evalkit.models._types import HttpAttempt, ModelReply, ModelRequest, ModelToolCall, Usage
-from evalkit.models._usage import read_usage
+from evalkit.models._usage import read_usage, token_count
 
 
 def read_response(
@@ -101,5 +101,5 @@ def _served_by(response: Any, body: Any) -> str | None:
 def _litellm_usage(response: Any) -> Usage:
     """litellm's counts; it says 0 and 0 where the provider said nothing."""
     usage = getattr(response, "usage", None)
-    counts = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    counts = [token_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens")]
     return Usage(*counts) if any(counts) else Usage()

@@ -47,6 +47,8 @@ def _load() -> Any:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # otherwise it reads keys from a .env file
     logging.getLogger("evalkit.models").info("loading litellm")
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier", category=UserWarning)
+    # a server's fields may have other types than its SDK thinks; what they are worth is decided here
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
     module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True  # it prints to stdout
     module.telemetry = False

@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +39,18 @@ _PHASE_OF_ERROR: tuple[tuple[type[Exception], str], ...] = (
     (httpx.WriteError, "write"),
     (httpx.ReadError, "read"),
 )
+
+
+_PIECE_BYTES = 16 << 10
+MAX_RESPONSE_BYTES = 16 << 20
+"""The longest response that is read, before and after its content encoding is undone."""
+
+
+class TooLongError(httpx.ReadError):
+    """A response is longer than `MAX_RESPONSE_BYTES`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the response is longer than {MAX_RESPONSE_BYTES >> 20} MiB")
 
 
 @dataclass(slots=True)
@@ -145,13 +157,15 @@ class RecordingTransport(httpx.HTTPTransport):
         attempt.request_id = request_id(response.headers)
         attempt.retry_after = retry_after_s(response.headers, self._now())
         pieces: list[bytes] = []
+        decoded = b""
         try:
             assert isinstance(response.stream, httpx.SyncByteStream)
-            pieces.extend(response.stream)
+            for piece in _bounded(response.stream):
+                attempt.response_bytes += len(piece)
+                pieces.append(piece)
         finally:
             response.close()
-            attempt.response_bytes = sum(map(len, pieces))
-            decoded = _decoded(response, b"".join(pieces))
+            decoded = _decoded(response, pieces)
             attempt.response_body = redacted(decoded, secrets)
         if any(secret in decoded for secret in secrets):  # nobody behind this gets to see it
             plain = {
@@ -189,12 +203,34 @@ def _keep_deadlines(transport: httpx.HTTPTransport) -> None:
     transport._pool._network_backend = DeadlineBackend()
 
 
-def _decoded(response: httpx.Response, body: bytes) -> bytes:
-    """The body without its content encoding; as it came if that can't be undone."""
+def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces. TooLongError as soon as they are too long together."""
+    length = 0
+    for piece in pieces:
+        length += len(piece)
+        if length > MAX_RESPONSE_BYTES:
+            raise TooLongError
+        yield piece
+
+
+def _decoded(response: httpx.Response, pieces: list[bytes]) -> bytes:
+    """The body without its content encoding, or as it came. TooLongError if it swells."""
+    small = (piece[at : at + _PIECE_BYTES] for piece in pieces for at in range(0, len(piece), _PIECE_BYTES))
     try:
-        return httpx.Response(200, headers=response.headers, content=body).content
+        plain = httpx.Response(200, headers=response.headers, stream=_Pieces(small))
+        return b"".join(_bounded(plain.iter_bytes()))
     except httpx.DecodingError:
-        return body
+        return b"".join(pieces)
+
+
+class _Pieces(httpx.SyncByteStream):
+    """Pieces of a body, given out as they are: what is packed is unpacked one piece at a time."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)
 
 
 class _Watch:

@@ -10,6 +10,8 @@ from typing import Any
 
 from evalkit.models._types import Usage
 
+_MOST_TOKENS = 10**12
+
 
 def read_usage(body: Any) -> Usage:
     """The counts in a response's JSON: OpenAI's, Anthropic's, Gemini's, Cohere's or Ollama's names."""
@@ -60,7 +62,13 @@ def _part(usage: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:
     for name in names:
-        value = usage.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            return int(value)
+        if (count := token_count(usage.get(name))) is not None:
+            return count
     return None
+
+
+def token_count(value: object) -> int | None:
+    """A number of tokens; None for what can be none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return None
+    return int(value)
