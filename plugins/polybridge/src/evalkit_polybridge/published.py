@@ -43,18 +43,17 @@ def systems_of(runs: Sequence[RecordedRun]) -> dict[System, list[Planned]]:
     UsageError if two runs hold the same episode under the same condition.
     """
     systems: dict[System, list[Planned]] = {}
-    owner: dict[tuple[System, EpisodeKey], str] = {}
+    owner: dict[tuple[System, EpisodeKey], RecordedRun] = {}
     for run in runs:
         planned = [Planned.of(episode, task) for episode, task in run.played]
         planned += [Planned(key, task) for key, task in run.missing]
         for episode in planned:
             agent, condition = episode.system
             system = (agent, _condition(str(run.manifest["suite"]["name"]), condition))
-            other = owner.setdefault((system, episode.key), run.name)
-            if other != run.name:
-                raise UsageError(
-                    f"the runs {other} and {run.name} both hold {episode.key.text()}: leave one of them out"
-                )
+            other = owner.setdefault((system, episode.key), run)
+            if other is not run:
+                folders = f"{other.reader.folder} and {run.reader.folder}"
+                raise UsageError(f"{folders} both hold {episode.key.text()}: leave one of the runs out")
             systems.setdefault(system, []).append(episode)
     return systems
 

@@ -173,7 +173,7 @@ def _total(members: _Members) -> int:
 def trace_text(found: Trace) -> str:
     """The trace for people, one paragraph per call."""
     budget = dollars(found.level.budget)
-    lines = [f"{cell_text(found.key)}   {found.trajectory or 'no call'}   budget {budget}"]
+    lines = [f"{cell_text(found.key)}   {str(found.trajectory) or 'no call'}   budget {budget}"]
     for step in found.steps:
         lines += ["", *_step_lines(step, found.level)]
     return "\n".join(lines) + "\n"

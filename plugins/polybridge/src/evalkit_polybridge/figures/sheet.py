@@ -44,7 +44,7 @@ def trace_sheet(trace: Trace) -> bytes:
     height = TITLE_PX + max((column.height for column in columns), default=0) + GAP_PX
     image = Image.new("RGB", (width, height), PAPER)
     draw = ImageDraw.Draw(image)
-    title = f"{trace.key}   {trace.trajectory or 'no call'}"
+    title = f"{trace.key}   {str(trace.trajectory) or 'no call'}"
     draw.text((GAP_PX, TITLE_PX / 2), _fitted(title, 22, width - 2 * GAP_PX), INK, font(22), anchor="lm")
     for place, column in enumerate(columns):
         image.paste(column, (GAP_PX + place * (COLUMN_PX + GAP_PX), TITLE_PX))

@@ -1,0 +1,179 @@
+"""Figures and published tables of real runs, through the commands; the same bytes every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from evalkit_polybridge.figures.canvas import Canvas, shortened, text_width
+
+LEVELS = ("T1B_Basic_06m", "T2A_SlopeUp_08m_Up3m", "T4D_Elevated_10m_E0p5m_3PG", "G5_Slope_Multi2_08m_Up1m")
+NAMES = ("by_call", "capabilities", "composition", "efficiency", "errors")
+
+
+def evalkit(
+    folder: Path, *arguments: str, code: int = 0, columns: str = "200"
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": columns},
+        timeout=240,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a strict and a loose run of four levels by two agents."""
+    folder = tmp_path_factory.mktemp("figures")
+    wanted = [part for level in LEVELS for part in ("--id", level)]
+    for condition in ("strict", "loose"):
+        suite = f"polybridge.{condition}"
+        agents = ("--agent", "truss", "--agent", "flat")
+        evalkit(folder, "run", suite, *wanted, *agents, "-j", "1", "-o", condition)
+        (run,) = (folder / condition).iterdir()
+        run.rename(folder / f"{condition}-run")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def figures(folder: Path) -> Path:
+    evalkit(folder, "polybridge", "figures", "strict-run", "loose-run", "-o", "figures")
+    return folder / "figures"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_every_figure_is_a_picture_a_drawing_and_its_numbers(figures: Path) -> None:
+    assert sorted(contents(figures)) == sorted(
+        f"{name}.{kind}" for name in NAMES for kind in ("svg", "png", "csv")
+    )
+    for name in NAMES:
+        drawing = ET.fromstring((figures / f"{name}.svg").read_bytes())
+        with Image.open(figures / f"{name}.png") as picture:
+            assert picture.size == (2 * int(drawing.attrib["width"]), 2 * int(drawing.attrib["height"]))
+
+
+def test_the_same_records_give_the_same_bytes(folder: Path, figures: Path) -> None:
+    moved = folder / "elsewhere"
+    for run in ("strict-run", "loose-run"):
+        shutil.copytree(folder / run, moved / run, ignore=shutil.ignore_patterns("scores"))
+    evalkit(moved, "polybridge", "figures", "strict-run", "loose-run", "-o", "again")
+    assert contents(moved / "again") == contents(figures)
+
+
+def test_nothing_lies_outside_the_picture(figures: Path) -> None:
+    for name in NAMES:
+        drawing = ET.fromstring((figures / f"{name}.svg").read_bytes())
+        width, height = float(drawing.attrib["width"]), float(drawing.attrib["height"])
+        for text in drawing.iter("{http://www.w3.org/2000/svg}text"):
+            x, size = float(text.attrib["x"]), int(text.attrib["font-size"])
+            long = text_width(text.text or "", size)
+            left = x - {"start": 0.0, "middle": long / 2, "end": long}[text.attrib["text-anchor"]]
+            assert left >= 0, (name, text.text)
+            assert left + long <= width, (name, text.text)
+            assert 0 < float(text.attrib["y"]) < height
+
+
+def test_the_numbers_beside_a_figure(figures: Path) -> None:
+    with open(figures / "by_call.csv", newline="") as file:
+        rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
+    assert rows["truss / strict", "Success@3"]["value"] == "1.0"
+    assert rows["truss / strict", "Success@3"]["denominator"] == "4"
+    # A bare deck can't be led around the rock of T4D.
+    assert rows["flat / strict", "Valid@3"]["numerator"] == "3"
+    assert rows["flat / loose", "Success@3"]["numerator"] == "0"
+
+
+def test_a_figure_that_the_runs_do_not_make_is_named(folder: Path) -> None:
+    done = evalkit(folder, "polybridge", "figures", "strict-run", "-o", "strict-figures")
+    assert "efficiency left out: no agent has runs under both" in done.stderr
+    assert not list((folder / "strict-figures").glob("efficiency*"))
+    told = evalkit(folder, "polybridge", "figures", "strict-run", "-o", "strict-figures", "--json")
+    document = json.loads(told.stdout)
+    assert list(document["left_out"]) == ["efficiency"]
+    assert document["episodes_without_result"] == 0
+    assert len(document["files"]) == 12
+
+
+def test_the_published_tables(folder: Path) -> None:
+    text = evalkit(folder, "polybridge", "tables", "strict-run", "loose-run").stdout
+    for title in (
+        "Main results",
+        "Valid and Success by call",
+        "Success@3 by capability group",
+        "Recovery and resources",
+        "What designs fail on, as shares of all recorded errors",
+        "How episodes end",
+        "Efficiency",
+        "What was played",
+    ):
+        assert f"{title}\n" in text
+    latex = evalkit(folder, "polybridge", "tables", "strict-run", "--format", "latex").stdout
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 8
+    tables = json.loads(evalkit(folder, "polybridge", "tables", "strict-run", "loose-run", "--json").stdout)
+    main = tables["polybridge.main"]
+    found = {tuple(row[:2]): dict(zip(main["columns"], row, strict=True)) for row in main["rows"]}
+    assert set(found) == {(a, c) for a in ("truss", "flat") for c in ("strict", "loose")}
+    levels = found["truss", "strict"]
+    assert levels["Level 1 Success@3"]["denominator"] == 3
+    assert levels["Level 2 Success@3"]["denominator"] == 1
+    assert levels["overall Success@3"]["denominator"] == 4
+    ends = {tuple(row[:3]): row[3:] for row in tables["polybridge.ends"]["rows"]}
+    assert tables["polybridge.ends"]["columns"][3:] == ["crossed", "lost", "never legal"]
+    assert [cell["numerator"] for cell in ends["flat", "strict", "T4 dynamic load"]] == [0, 0, 1]
+
+
+def test_an_episode_is_counted_once(folder: Path) -> None:
+    shutil.copytree(folder / "strict-run", folder / "copy")
+    done = evalkit(folder, "polybridge", "tables", "strict-run", "copy", code=2)
+    assert "strict-run and copy both hold truss/" in done.stderr
+    assert done.stdout == ""
+
+
+def test_trace_from_the_command(folder: Path) -> None:
+    table = evalkit(folder, "polybridge", "trace", "strict-run").stdout
+    assert "T1B_Basic_06m" in table
+    assert "FFF" in table
+    done = evalkit(folder, "polybridge", "trace", "strict-run", "flat/T4D", "-o", "sheet.png")
+    assert done.stdout.startswith(f"flat/{LEVELS[2]}/strict/1   VVV   budget")
+    assert "since call 1: the same design" in done.stdout
+    assert (folder / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    several = evalkit(folder, "polybridge", "trace", "strict-run", "T4D", code=2)
+    assert "fits 2 episodes" in several.stderr
+
+
+def test_dashes_discs_and_hostile_texts_are_drawn() -> None:
+    canvas = Canvas(80, 40, 'a <title> & "more"')
+    canvas.line([(0, 20), (80, 20)], (0, 0, 0), 2.0, dashed=True)
+    canvas.disc((40, 20), 6, (200, 0, 0))
+    canvas.text((2, 8), "<b>&", 10, (0, 0, 0))
+    drawing = ET.fromstring(canvas.svg())
+    assert [element.text for element in drawing if element.tag.endswith(("title", "text"))] == [
+        'a <title> & "more"',
+        "<b>&",
+    ]
+    assert canvas.png() == canvas.png()
+
+
+def test_long_names_keep_their_ends() -> None:
+    short = shortened("provider/family/a-model-with-a-long-name-2026", 12, 120)
+    assert short.startswith("…")
+    assert short.endswith("name-2026")
+    assert text_width(short, 12) <= 120
+    assert shortened("flat", 12, 120) == "flat"
