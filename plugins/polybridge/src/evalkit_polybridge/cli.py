@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from evalkit import UsageError
+from evalkit_polybridge.agreement_cli import agree
 from evalkit_polybridge.levelfiles import LevelFileError, export_level
 from evalkit_polybridge.levels.catalogue import Condition, load, load_heldout
 from evalkit_polybridge.native.cli import native
@@ -27,7 +28,7 @@ def command() -> None:
     """
 
 
-for subcommand in (native, release, export_paper):
+for subcommand in (native, release, export_paper, agree):
     command.add_command(subcommand)
 command.add_command(tables)
 command.add_command(figures)

@@ -77,6 +77,7 @@ def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> i
       evalkit polybridge release check release
       evalkit polybridge release check release --simulate --json
     """
+    from evalkit.report.table import printable
     from evalkit_polybridge.release.check import check_release
 
     found = check_release(folder, images=images, simulate=simulate)
@@ -84,9 +85,9 @@ def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> i
         click.echo(json.dumps(found.as_json(), indent=2))
     else:
         for finding in found.findings:
-            click.echo(finding.text())
+            click.echo(printable(finding.text()))
         for note in found.notes:
-            click.echo(f"note: {note}")
+            click.echo(printable(f"note: {note}"))
         again = f", {found.simulated} designs simulated again" if simulate else ""
         verdict = f"{len(found.findings)} faults" if found.findings else "no fault"
         click.echo(f"{folder}: {found.files} files, {found.episodes} episodes{again}: {verdict}")

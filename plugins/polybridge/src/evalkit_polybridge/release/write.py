@@ -50,11 +50,11 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
                 _write(temporary, (name, data))
             if path.endswith("/trajectory.json"):
                 rounds += len(json.loads(data)["rounds"])
-        described = (
-            {"where": "left out" if images == NO_IMAGES else "in place"} if pack is None else pack.close()
-        )
-        described |= {"files": dict(sorted(pictures.items()))}
-        document = manifest(gathered, rounds, files, described)
+        described = {"where": "left out" if images == NO_IMAGES else "in place"}
+        if pack is not None:
+            described = pack.close()
+        listed = {**described, "files": dict(sorted(pictures.items()))}
+        document = manifest(gathered, rounds, files, listed)
         _write(temporary, (MANIFEST, json_bytes(document)))
     return document
 
@@ -74,7 +74,7 @@ class _Pack:
         self._zip.writestr(member, data)
 
     def close(self) -> dict[str, Any]:
-        """End the file and say what the manifest has to know of it."""
+        """End the file, if it hasn't ended, and say what the manifest has to know of it."""
         self._zip.close()
         return {"where": "packed", "archive": self._name, **file_entry(self._path.read_bytes())}
 
@@ -89,7 +89,11 @@ def _packing(archive: Path | None) -> Iterator[_Pack | None]:
         raise UsageError(f"{archive} is already there: name another file")
     temporary = archive.with_name(f".{archive.name}.{os.getpid()}.tmp")
     try:
-        yield _Pack(temporary, archive.name)
+        pack = _Pack(temporary, archive.name)
+        try:
+            yield pack
+        finally:
+            pack.close()
         os.replace(temporary, archive)
     except OSError as error:
         raise UsageError(f"can't write {archive}: {error.strerror or error}") from error
