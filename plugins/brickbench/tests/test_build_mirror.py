@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 
 from evalkit_brickbench.build import Assembly, BuildError, at, clashes, connections, move, spin
 from evalkit_brickbench.build._pose import Axis
+from evalkit_brickbench.build._symmetry import own_reflection
 from evalkit_brickbench.parts.providers import providers
 from evalkit_brickbench.parts.wheels import WheelCatalogue
 
@@ -94,8 +95,30 @@ def test_mirroring_twice_gives_the_same_again() -> None:
         assert np.allclose(one.pose.matrix, other.pose.matrix, atol=0.06)
 
 
-def test_parts_without_a_mirror_image_are_named(wheel_catalogue: WheelCatalogue) -> None:
-    stem = next(stem for stem in wheel_catalogue.stems() if wheel_catalogue.mirror_image(stem) is None)
+@pytest.mark.parametrize("stem", ["87087", "6005", "3811", "3641"])
+def test_symmetric_parts_beside_the_data_are_their_own_image(
+    wheel_catalogue: WheelCatalogue, stem: str
+) -> None:
+    assert wheel_catalogue.mirror_image(stem) is None
+    model = Assembly("symmetric")
+    model.add(stem, move(7, 3, 1) @ spin(25))
+    image = model.mirror("z", 4)
+    assert image.parts[0].stem == stem
+    expected, found = _vertices(model), _vertices(image)
+    expected[:, 2] = 8 - expected[:, 2]
+    distances = cKDTree(found).query(expected)[0]
+    assert distances.max() < FURTHEST_LDU
+    at_ends = [{tuple(np.round(c.position, 3) + 0.0) for c in m.connectors} for m in (model, image)]
+    assert {(x, y, round(8 - z, 3)) for x, y, z in at_ends[0]} == at_ends[1]
+
+
+@pytest.mark.parametrize("stem", ["41769", "43722", "3188", "50304", "3818"])
+def test_left_and_right_parts_are_not_taken_for_symmetric(stem: str) -> None:
+    assert own_reflection(stem) is None
+
+
+@pytest.mark.parametrize("stem", ["6126a", "30414"])
+def test_parts_without_a_mirror_image_are_named(stem: str) -> None:
     model = Assembly("odd")
     model.add(stem, move(1))
     with pytest.raises(BuildError, match=f"no mirror image is known of {stem} "):

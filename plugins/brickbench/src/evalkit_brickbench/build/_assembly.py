@@ -206,8 +206,8 @@ class Assembly(Connected):
     def mirror(self, axis: Axis = "x", at: float = 0.0, name: str | None = None) -> Assembly:
         """A new assembly that is this one in a mirror across the plane `axis` = `at` (LDU).
 
-        Each part is replaced by the one that looks like its reflection: left-hand parts by right-hand ones.
-        BuildError, naming them, for parts of which none is known.
+        Each part is replaced by the one that looks like its reflection: left-hand parts by right-hand ones,
+        symmetric ones by themselves. BuildError, naming them, for parts of which none is known.
         """
         from evalkit_brickbench.build._mirror import mirrored
 

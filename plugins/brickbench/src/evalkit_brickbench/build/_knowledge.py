@@ -18,6 +18,9 @@ from evalkit_brickbench.scene import Floats
 INHERITED = 16
 """The colour of whatever a part is placed in."""
 
+_DECORATED_STEM = re.compile(r"[a-z]*\d+[a-z]?(c\d+)?[pd][a-z0-9]{2,}$")
+_DECORATED_TITLE = re.compile(r"(?<!without )\b(pattern|sticker)s?\b")
+
 
 @cache
 def catalogue() -> SearchableCatalogue:
@@ -28,6 +31,11 @@ def catalogue() -> SearchableCatalogue:
 def title_of(stem: str) -> str:
     """The title of a part; its stem where it has none."""
     return catalogue().title(stem) or stem
+
+
+def is_decorated(stem: str) -> bool:
+    """Whether a part has a print or a sticker, by its id or its title."""
+    return bool(_DECORATED_STEM.match(stem) or _DECORATED_TITLE.search(catalogue().title(stem) or ""))
 
 
 def seating() -> Seating:

@@ -8,6 +8,7 @@ from evalkit_brickbench.build._assembly import Assembly, Member
 from evalkit_brickbench.build._errors import BuildError, listed
 from evalkit_brickbench.build._knowledge import mirror_image, title_of
 from evalkit_brickbench.build._pose import Axis, Pose
+from evalkit_brickbench.build._symmetry import own_reflection
 from evalkit_brickbench.scene import Floats
 
 
@@ -15,7 +16,7 @@ def mirrored(model: Assembly, axis: Axis, at: float, name: str | None) -> Assemb
     """See `Assembly.mirror`."""
     if axis not in ("x", "y", "z") or not np.isfinite(at):
         raise BuildError(f"there is no mirror at {axis!r} = {at}: give 'x', 'y' or 'z' and a finite number")
-    missing = sorted({part.stem for part in model.parts if mirror_image(part.stem) is None})
+    missing = [stem for stem in sorted({part.stem for part in model.parts}) if _image(stem) is None]
     if missing:
         named = listed([f"{stem} ({title_of(stem)})" for stem in missing])
         raise BuildError(f"{model.name} can't be mirrored: no mirror image is known of {named}")
@@ -30,6 +31,16 @@ def _reflection(axis: Axis, at: float) -> Floats:
     matrix[row, row] = -1.0
     matrix[row, 3] = 2.0 * at
     return matrix
+
+
+def _image(stem: str) -> tuple[str, Floats] | None:
+    """The part whose geometry, put through a reflection [4, 4], is that of `stem`: from the catalogue, or the
+    part itself where it is symmetric."""
+    known = mirror_image(stem)
+    if known is not None:
+        return known.stem, known.pose
+    own = own_reflection(stem)
+    return None if own is None else (stem, own)
 
 
 class _Mirror:
@@ -52,10 +63,10 @@ class _Mirror:
             pose = reflection @ member.pose.matrix @ self._inner
             image.add(self._within(member.assembly), Pose(pose), member.color)
             return
-        counterpart = mirror_image(member.stem or "")
+        counterpart = _image(member.stem or "")
         if counterpart is not None:
-            pose = reflection @ member.pose.matrix @ counterpart.pose
-            image.add(counterpart.stem, Pose(pose), member.color)
+            stem, own = counterpart
+            image.add(stem, Pose(reflection @ member.pose.matrix @ own), member.color)
 
     def _within(self, assembly: Assembly) -> Assembly:
         if id(assembly) not in self._made:

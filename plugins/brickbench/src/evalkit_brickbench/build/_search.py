@@ -11,14 +11,12 @@ from functools import cache
 import numpy as np
 
 from evalkit_brickbench.build._errors import SHOWN_CANDIDATES, AmbiguousPartError, UnknownPartError
-from evalkit_brickbench.build._knowledge import catalogue
+from evalkit_brickbench.build._knowledge import catalogue, is_decorated
 from evalkit_brickbench.parts.catalogue import Resolved
 
 DECORATED_WORDS = frozenset({"pattern", "sticker", "print", "printed", "decorated"})
 """Whoever asks for one of these wants prints and stickers."""
 
-_DECORATED_STEM = re.compile(r"[a-z]*\d+[a-z]?(c\d+)?[pd][a-z0-9]{2,}$")
-_DECORATED_TITLE = re.compile(r"(?<!without )\b(pattern|sticker)s?\b")
 _EMPTY_WORDS = frozenset({"a", "and", "for", "in", "of", "on", "the", "with"})
 _KEYWORD_WEIGHT = 0.5
 """A word of the title or the id counts 1."""
@@ -59,8 +57,7 @@ class _Index:
         for row, stem in enumerate(known.stems()):
             title = known.title(stem) or ""
             words = frozenset(words_of(title))
-            decorated = bool(_DECORATED_TITLE.search(title) or _DECORATED_STEM.match(stem))
-            self.entries.append(_Entry(stem, title, words, decorated))
+            self.entries.append(_Entry(stem, title, words, is_decorated(stem)))
             for word in words | {stem}:
                 self.titles[word].append(row)
             for keyword in known.keywords.get(stem, ()):
