@@ -82,9 +82,23 @@ def play_workspace(
 ) -> End:
     """Play one episode in a temporary folder and leave its record in `sink`."""
     with temporary_folder() as root:
-        desk = _Desk(environment, root)
-        rules = replace(rules, limits={**agent.limits, **rules.limits})
-        return play(key, task, seed, desk, _Worker(agent, desk, sink), rules, sink)
+        return play_in(root, key, task, seed, environment, agent, rules, sink)
+
+
+def play_in(
+    root: Path,
+    key: EpisodeKey,
+    task: Task,
+    seed: int,
+    environment: WorkspaceEnvironment,
+    agent: WorkspaceAgent,
+    rules: Rules,
+    sink: Sink,
+) -> End:
+    """Play one episode in an empty folder, which the caller removes, and leave its record in `sink`."""
+    desk = _Desk(environment, root)
+    rules = replace(rules, limits={**agent.limits, **rules.limits})
+    return play(key, task, seed, desk, _Worker(agent, desk, sink), rules, sink)
 
 
 @contextmanager

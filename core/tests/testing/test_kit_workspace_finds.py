@@ -298,6 +298,11 @@ def any_file_anywhere(subject: Subject) -> Subject:
     return replace(subject, environment=Anywhere, scripts={task.id: {} for task in subject.tasks})
 
 
+@case("hostile", "no file: gives something else the second time: event 6 (violation)")
+def tells_where_it_looked(subject: Subject) -> Subject:
+    return collecting(lambda folder: refused(f"there is no {folder / FILE}"))(subject)
+
+
 # validators, executors, metrics
 
 

@@ -250,7 +250,7 @@ def check_hidden(subject: Subject) -> str:
 
 def _check_influence(subject: Subject, task: Task, planted: Mapping[str, Any]) -> None:
     """Broken if the environment gives other observations for a task that differs in what is hidden only."""
-    plain = play_script(subject, task, pictures=True)
+    plain = play_script(subject, task, pictures=_shows_pictures(subject))
     if _told(subject, task, planted, plain) is None:
         return
     for key in planted:  # name the culprit
@@ -270,9 +270,15 @@ def _told(subject: Subject, task: Task, secret: Mapping[str, Any], plain: Played
             return super().prepare(folder, changed, seed)
 
     try:
-        return _other_episode(plain, play_script(subject, task, wrap=Misled, pictures=True))
+        misled = play_script(subject, task, wrap=Misled, pictures=_shows_pictures(subject))
     except Broken as error:
         return f"with another value, {error}"
+    return _other_episode(plain, misled)
+
+
+def _shows_pictures(subject: Subject) -> bool:
+    """Whether agents may see pictures: a brief has none, and those of executors needn't be drawn for it."""
+    return subject.mode == "turns"
 
 
 def _other(value: Any, path: str) -> Any:

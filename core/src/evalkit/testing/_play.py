@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from evalkit.canonical import canonical_json
@@ -31,7 +32,7 @@ from evalkit.types import (
     Tool,
     ToolCall,
 )
-from evalkit.workspace import play_workspace
+from evalkit.workspace import play_in
 
 if TYPE_CHECKING:
     from evalkit.testing._subject import Script, Subject
@@ -152,8 +153,11 @@ def record(
         pictures=pictures,
     )
     sink = MemorySink()
-    walk: Callable[..., End] = play_workspace if subject.mode == "workspace" else play
-    end = walk(key, task, seed, spy, _agent(player), rules, sink)
+    if subject.mode == "workspace":
+        with TemporaryDirectory() as root:
+            end = play_in(Path(root), key, task, seed, spy, _agent(player), rules, sink)
+    else:
+        end = play(key, task, seed, spy, _agent(player), rules, sink)
     seen = (spy.contexts, spy.states, spy.brief, spy.files)
     return Played(key, task, sink, end, spy.candidates, executions, *seen)
 

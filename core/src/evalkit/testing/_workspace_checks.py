@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from evalkit.testing._environment_checks import first_difference
 from evalkit.testing._finding import Broken
 from evalkit.testing._hostile import hostile_contents, spoiled_contents
 from evalkit.testing._play import play_script, record
@@ -14,14 +15,17 @@ from evalkit.testing._subject import Subject
 def check_hostile_files(subject: Subject) -> str:
     """No file makes anything raise: none, empty, random, NUL, deep nesting, huge, wrong encodings, a folder.
 
-    What `collect` reads as a design goes to validators and executors.
+    What `collect` reads as a design goes to validators and executors; what is wrong with a file is told in
+    the same words every time.
     """
     task = subject.tasks[0]
     count = 0
     for what, files in _deliveries(subject):
-        end = record(subject, task, files).end
-        if end.reason.value.endswith("_error"):
-            raise Broken(f"{what}: {end.reason.value.replace('_', ' ')}: {end.detail}")
+        first, second = record(subject, task, files), record(subject, task, files)
+        if first.end.reason.value.endswith("_error"):
+            raise Broken(f"{what}: {first.end.reason.value.replace('_', ' ')}: {first.end.detail}")
+        if found := first_difference(first.events(), second.events()):
+            raise Broken(f"{what}: gives something else the second time: {found}")
         count += 1
     return f"{count} deliveries"
 
