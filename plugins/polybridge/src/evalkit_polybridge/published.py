@@ -31,10 +31,11 @@ from evalkit_polybridge.measures import (
     with_missing,
 )
 from evalkit_polybridge.tables import GROUPS, error_composition
+from evalkit_polybridge.trajectory import Trajectory
 
 LEVELS = {"Level 1": "core", "Level 2": "compositional"}
 FAMILY_TITLES = {family.id: f"{family.id} {family.title}" for family in FAMILIES}
-NEVER_LEGAL = "never legal"
+REFUSED = "refused: "
 
 
 def systems_of(runs: Sequence[RecordedRun]) -> dict[System, list[Planned]]:
@@ -134,34 +135,35 @@ def efficiency(systems: Mapping[System, Sequence[Planned]]) -> Table:
 
 
 def ends(systems: Mapping[System, Sequence[Planned]]) -> Table:
-    """How episodes end, by agent, condition and group: crossed, what the last failed run was, or never legal.
+    """How episodes end, by agent, condition and group: crossed, how the last run failed, or why refused.
 
     The outcomes of runs (`lost`, `timeout`) are the executor's own words.
     """
     rows: list[tuple[str, str, str, Counter[str]]] = []
     for (agent, condition), group in systems.items():
         for name, title in GROUPS.items():
-            counted = Counter(_end(p) for p in group if p.hidden["group"] == name and p.trajectory)
+            counted = Counter(_end(t) for t in trajectories([p for p in group if p.hidden["group"] == name]))
             if counted:
                 rows.append((agent, condition, title, counted))
-    seen = {end for *_, counted in rows for end in counted} - {"crossed", NEVER_LEGAL}
-    heads = ("crossed", *sorted(seen), NEVER_LEGAL)
+    seen = {end for *_, counted in rows for end in counted}
+    heads = sorted(seen | {"crossed"}, key=lambda end: (end != "crossed", end.startswith(REFUSED), end))
     return Table(
         "polybridge.ends",
         "How episodes end",
         (*map(Column, ("agent", "condition", "group")), *(Column(head, "right") for head in heads)),
         tuple((*names, *(_share(counted, head) for head in heads)) for *names, counted in rows),
-        "an episode without a success ends as its last run did, or never had a legal design",
+        "without a success an episode ends as its last run did; without a run, it counts under the first "
+        "code of its last call",
     )
 
 
-def _end(planned: Planned) -> str:
-    trajectory = planned.trajectory
-    if trajectory is None or not trajectory.attempts:
-        return NEVER_LEGAL
+def _end(trajectory: Trajectory) -> str:
     if trajectory.success is not None:
         return "crossed"
-    return str(trajectory.attempts[-1].evidence.get("outcome", "failed"))
+    if trajectory.attempts:
+        return str(trajectory.attempts[-1].evidence.get("outcome", "failed"))
+    codes = trajectory.calls[-1].codes if trajectory.calls else ()
+    return REFUSED + (codes[0] if codes else "no design")
 
 
 def _share(counted: Counter[str], end: str) -> Rate:
