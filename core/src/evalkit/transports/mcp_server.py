@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from evalkit.errors import EvalkitError, UsageError
 from evalkit.transports._desk import Desk
 from evalkit.transports._present import Answer, observation_text
-from evalkit.types import Tool
+from evalkit.types import Observation, Tool
 
 #: Clients refuse results of more than 25,000 tokens; this many characters of text stay below.
 MAX_RESULT_CHARACTERS = 80_000
@@ -39,7 +39,7 @@ def make_server(desk: Desk, tools: Callable[[], Sequence[Tool]]) -> Server[Any]:
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         offered = await to_thread.run_sync(tools)
-        return types.ListToolsResult(tools=[GET_TASK, *map(_listed, offered)])
+        return types.ListToolsResult(tools=[GET_TASK, *map(listed, offered)])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         client = _client_name(ctx.session.client_params)
@@ -82,6 +82,29 @@ def http_server(server: Server[Any], host: str, port: int) -> tuple[Any, socket.
     return uvicorn.Server(uvicorn.Config(app, log_level="warning")), listener
 
 
+def listed(tool: Tool) -> types.Tool:
+    """A tool as MCP lists it."""
+    return types.Tool(name=tool.name, description=tool.description, input_schema=tool.parameters())
+
+
+def text_result(text: str, *, ok: bool) -> types.CallToolResult:
+    """A result in words; one that isn't `ok` is marked as an error."""
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=not ok)
+
+
+def with_pictures(result: types.CallToolResult, observation: Observation) -> types.CallToolResult:
+    """The result with the pictures of an observation added."""
+    result.content += [
+        types.ImageContent(
+            type="image",
+            data=base64.b64encode(image.data()).decode("ascii"),
+            mime_type=image.media_type,
+        )
+        for image in observation.images
+    ]
+    return result
+
+
 def _result(desk: Desk, name: str, arguments: Mapping[str, Any], client: str) -> types.CallToolResult:
     """Carry out a call; whatever goes wrong is told in the result."""
     try:
@@ -91,19 +114,10 @@ def _result(desk: Desk, name: str, arguments: Mapping[str, Any], client: str) ->
             answer = desk.call(name, arguments, client)
             ok = answer.ok
     except EvalkitError as error:
-        return _text_result(str(error), ok=False)
+        return text_result(str(error), ok=False)
     except Exception as error:  # noqa: BLE001 - the desk keeps it and its server says it; clients need words
-        return _text_result(f"the episode broke off: {type(error).__name__}", ok=False)
-    result = _text_result(_shortened(answer, desk), ok=ok)
-    result.content += [
-        types.ImageContent(
-            type="image",
-            data=base64.b64encode(image.data()).decode("ascii"),
-            mime_type=image.media_type,
-        )
-        for image in answer.observation.images
-    ]
-    return result
+        return text_result(f"the episode broke off: {type(error).__name__}", ok=False)
+    return with_pictures(text_result(_shortened(answer, desk), ok=ok), answer.observation)
 
 
 def _shortened(answer: Answer, desk: Desk) -> str:
@@ -116,14 +130,6 @@ def _shortened(answer: Answer, desk: Desk) -> str:
     note = f"[cut here: {len(whole):,} characters in all; the whole text is in {path}]"
     room = MAX_RESULT_CHARACTERS - len(note) - len(footer) - 4
     return f"{observation_text(answer.observation)[:room]}\n\n{note}\n\n{footer}"
-
-
-def _text_result(text: str, *, ok: bool) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=not ok)
-
-
-def _listed(tool: Tool) -> types.Tool:
-    return types.Tool(name=tool.name, description=tool.description, input_schema=tool.parameters())
 
 
 def _client_name(params: types.InitializeRequestParams | None) -> str:
