@@ -106,10 +106,15 @@ class ModelAgent:
                 raise _NoAnswer(str(error)) from error
             raise
 
+    def _begins(self, observation: Observation) -> bool:
+        """Whether a conversation begins: with the first observation, and with every one that has a prompt."""
+        return not self._messages or isinstance(observation.data.get("prompt"), str)
+
     def _open(self, observation: Observation) -> None:
-        """Put the first observation into the conversation."""
+        """Begin a conversation with an observation; what was said before is forgotten."""
         from evalkit.models import Message
 
+        self._messages = []
         prompt = observation.data.get("prompt")
         if isinstance(prompt, str):
             self._messages.append(Message("system", prompt))
@@ -125,10 +130,10 @@ class ChatAgent(ModelAgent):
 
         self._begin(ctx)
         tool, field = answer_tool(self._tools)
-        if self._messages:
-            self._messages.append(Message("user", observation_text(observation), observation.images))
-        else:
+        if self._begins(observation):
             self._open(observation)
+        else:
+            self._messages.append(Message("user", observation_text(observation), observation.images))
         try:
             reply = self._complete(ModelRequest(tuple(self._messages)))
         except _NoAnswer as refused:
@@ -151,11 +156,11 @@ class ToolsAgent(ModelAgent):
         from evalkit.models import Message, ToolSchema
 
         self._begin(ctx)
-        if self._messages:
+        if self._begins(observation):
+            self._open(observation)
+        else:
             results = tuple(_results(self._asked, observation))
             self._messages.append(Message("tool", tool_results=results))
-        else:
-            self._open(observation)
         schemas = [ToolSchema.of(tool) for tool in self._tools]
         for _ in range(MAX_NUDGES + 1):
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -29,6 +30,7 @@ from evalkit_polybridge.constants import (
 )
 from evalkit_polybridge.contract import Parser, parse_reply
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs
+from evalkit_polybridge.feedback import Feedback
 from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.prompt import Situation, system_prompt, turn_message
 from evalkit_polybridge.savefile import to_document
@@ -54,6 +56,7 @@ class BridgeEnvironment:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings
         self._parser: Parser = settings["parser"]
+        self.told = Feedback.of(settings)
         self._level: Level
         self._save: Bridge
         self._draft = ""
@@ -76,13 +79,7 @@ class BridgeEnvironment:
         self._save = self._level.empty_bridge()
         self._draft = ""
         self._calls, self._attempts = 0, 0
-        prompt = system_prompt(
-            self._level,
-            skill=self._settings["skill"],
-            region_offset_m=self._settings["region_offset_m"],
-            feedback_frames=self._settings["feedback_frames"],
-        )
-        return self._observe("start", prompt=prompt)
+        return self._observe("start")
 
     def tools(self) -> Sequence[Tool]:
         """The one tool: `propose(text)`."""
@@ -161,7 +158,6 @@ class BridgeEnvironment:
         self,
         situation: Situation,
         *,
-        prompt: str = "",
         feedback: Mapping[str, Any] | None = None,
         film: _Film | None = None,
     ) -> Observation:
@@ -173,16 +169,27 @@ class BridgeEnvironment:
             situation=situation,
             max_calls=self._max_calls,
             max_physics_attempts=self._max_attempts,
-            frames=len(feedback["selected_timestamps_s"]) if film is not None and feedback else 0,
+            feedback=self.told if film is None or feedback is None else self._sheet(feedback),
         )
-        data: dict[str, Any] = {"prompt": prompt} if prompt else {}
-        data |= {"context": self._context, "save": to_document(save, level.name)}
+        # a prompt begins a conversation, so with one in every message there is no history
+        begins = situation == "start" or not self.told.history
+        data: dict[str, Any] = {"prompt": self._prompt()} if begins else {}
+        shown = save if self.told.topology else level.empty_bridge()
+        data |= {"context": self._context, "save": to_document(shown, level.name)}
         if feedback is not None:
             data["feedback"] = feedback
         images = [Image("editor.png", lambda: _editor(level, save))]
-        if film is not None and self._settings["feedback_frames"]:
+        if film is not None and self.told.frames:
             images.append(Image("contact_sheet.png", film.contact_sheet))
         return Observation(text, data, tuple(images))
+
+    def _prompt(self) -> str:
+        skill, offset_m = self._settings["skill"], self._settings["region_offset_m"]
+        return system_prompt(self._level, skill=skill, region_offset_m=offset_m, feedback=self.told)
+
+    def _sheet(self, feedback: Mapping[str, Any]) -> Feedback:
+        """The feedback with as many frames as a short film has."""
+        return replace(self.told, frames=len(feedback["selected_timestamps_s"]))
 
     def _refusal(self, verdict: Verdict) -> dict[str, Any]:
         listed = [
@@ -195,14 +202,15 @@ class BridgeEnvironment:
         """What the protocol tells of a failed run, and nothing else from the simulator."""
         lost_s = execution.data["lost_s"]
         times = execution.data.get("frame_times_s") or frame_times_s(lost_s)
-        chosen = self._settings["feedback_frames"]
         from evalkit_polybridge.frames import select
 
+        told = self.told
+        chosen = select(len(times), told.frames, told.choice) if told.frames else []
         return {
             "kind": "failure_or_timeout",
             "duration_s": times[-1],
             "detector": execution.executor,
-            "selected_timestamps_s": [times[i] for i in select(len(times), chosen)] if chosen else [],
+            "selected_timestamps_s": [times[i] for i in chosen],
             "cutoff": {"rule": CUTOFF_RULE, "applied": lost_s is not None},
         }
 
@@ -229,14 +237,14 @@ class _Film:
     def __init__(self, environment: BridgeEnvironment, execution: Execution) -> None:
         self._level, self._bridge = environment.level, environment.loaded
         self._execution = execution
-        self._count = environment._settings["feedback_frames"]
+        self._told = environment.told
 
     def contact_sheet(self) -> bytes:
         """PNG of the selected frames."""
         if self._execution.executor == NATIVE.id:
             from evalkit_polybridge.native import film as game_film
 
-            return game_film.contact_sheet(self._execution, self._count)
+            return game_film.contact_sheet(self._execution, self._told.frames, self._told.choice)
         from evalkit_polybridge.frames import contact_sheet
         from evalkit_polybridge.physics import Frame, simulate
 
@@ -244,7 +252,8 @@ class _Film:
         if not isinstance(frames, tuple):
             frames = simulate(self._level, self._bridge, frames=True).frames
         film: tuple[Frame, ...] = frames or ()
-        return contact_sheet(self._level, self._bridge, film, count=self._count)
+        count, choice = self._told.frames, self._told.choice
+        return contact_sheet(self._level, self._bridge, film, count=count, choice=choice)
 
 
 def _editor(level: Level, bridge: Bridge) -> bytes:

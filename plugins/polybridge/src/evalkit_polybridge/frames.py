@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageOps
 from evalkit_polybridge import drawing
 from evalkit_polybridge.constants import FEEDBACK_FRAMES
 from evalkit_polybridge.drawing import FORBIDDEN, INK, PAPER, Segment
+from evalkit_polybridge.feedback import FrameChoice
 from evalkit_polybridge.graph import Bridge, Level, Point
 
 FRAME_SIZE = (640, 360)
@@ -43,8 +44,8 @@ class FrameLike(Protocol):
     def failure(self) -> bool: ...
 
 
-def select(n_frames: int, count: int = FEEDBACK_FRAMES) -> list[int]:
-    """At most `count` uniformly spaced indices out of `n_frames`, both ends included.
+def select(n_frames: int, count: int = FEEDBACK_FRAMES, choice: FrameChoice = "uniform") -> list[int]:
+    """At most `count` indices out of `n_frames`: uniformly spaced with both ends, or the last ones.
 
     Fewer frames than `count` are all selected; a `count` of 1 selects the last frame. Halves round up.
 
@@ -55,6 +56,8 @@ def select(n_frames: int, count: int = FEEDBACK_FRAMES) -> list[int]:
         raise ValueError(f"cannot select {count} of {n_frames} frames: need count >= 1 and n_frames >= 0")
     if n_frames <= count:
         return list(range(n_frames))
+    if choice == "last":
+        return list(range(n_frames - count, n_frames))
     if count == 1:
         return [n_frames - 1]
     gaps = count - 1
@@ -92,7 +95,12 @@ def frame_png(level: Level, bridge: Bridge, frame: FrameLike, *, size: tuple[int
 
 
 def contact_sheet(
-    level: Level, bridge: Bridge, frames: Sequence[FrameLike], *, count: int = FEEDBACK_FRAMES
+    level: Level,
+    bridge: Bridge,
+    frames: Sequence[FrameLike],
+    *,
+    count: int = FEEDBACK_FRAMES,
+    choice: FrameChoice = "uniform",
 ) -> bytes:
     """PNG of at most `count` selected frames, two in a row, each with its index and time.
 
@@ -106,7 +114,7 @@ def contact_sheet(
     return sheet(
         [
             (caption(i, len(frames), frames[i].t_s), frame_image(level, bridge, frames[i]))
-            for i in select(len(frames), count)
+            for i in select(len(frames), count, choice)
         ]
     )
 

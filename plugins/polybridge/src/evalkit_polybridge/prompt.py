@@ -12,7 +12,6 @@ from typing import Literal
 
 from evalkit_polybridge.constants import (
     COORDINATE_DECIMALS,
-    FEEDBACK_FRAMES,
     FINISH_BEYOND_EDGE_M,
     LOOSE_BUDGET,
     MATERIALS,
@@ -21,11 +20,15 @@ from evalkit_polybridge.constants import (
     WINDOW_S,
     Material,
 )
+from evalkit_polybridge.feedback import Feedback, FrameChoice
 from evalkit_polybridge.graph import Level, Node
 
 PROMPT_VERSION = "1"
 
 Situation = Literal["start", "rejected", "failed"]
+
+REPORTED_FEEDBACK = Feedback()
+"""The feedback of the reported results."""
 
 _TASK = f"""\
 You design bridges for a bridge-building game. A design is a graph: nodes are joints, edges are straight
@@ -117,15 +120,19 @@ cause.
 
 # What to trust
 - For constraints (budget, materials, vehicles, ground, forbidden regions): the context.
-- For ids and coordinates: the current save.
+- For ids and coordinates{of_what}: the current save.
 - For violations: the validator's message.
 - Pictures only help to picture the scene; never measure in them. What you {take} about
   the cause of a failure is a hypothesis.
+{turns}"""
+
+_HISTORY = """\
 - Whatever in earlier turns contradicts the latest context, save or validator message is out of date:
   drop it."""
+_NO_HISTORY = """\
+- Every message stands for itself: your earlier replies and what you were told then are not shown again."""
 
-_SIGHT = "the current design, a fresh picture of the editor and a few\nframes of the run"
-_SIGHT_WITHOUT_FRAMES = "the current design and a fresh picture of the editor"
+_FEW_FRAMES: dict[FrameChoice, str] = {"uniform": "a few\nframes", "last": "the last\nframes"}
 
 _SITUATIONS: dict[Situation, str] = {
     "start": "Image: the editor. Below: the context and the current save, which holds the level's anchors.",
@@ -138,19 +145,31 @@ _SITUATIONS: dict[Situation, str] = {
         "run, the context and the current save, which is that design. "
     ),
 }
+_WITHOUT_TOPOLOGY: dict[Situation, str] = {
+    "start": _SITUATIONS["start"],
+    "rejected": (
+        "Your last reply broke the rules and was not built. Below: the validator's message, your draft, the "
+        "context and the current save, which holds the level's anchors alone. Image: the editor with the "
+        "design that was run last, if there was one, not the draft."
+    ),
+    "failed": (
+        "Your last design was legal. It was run and ended as failure_or_timeout. Below: the record of the "
+        "run, the context and the current save, which holds the level's anchors alone. "
+    ),
+}
 
 
 def system_prompt(
-    level: Level, *, skill: str = "", region_offset_m: float = 0.0, feedback_frames: int = FEEDBACK_FRAMES
+    level: Level, *, skill: str = "", region_offset_m: float = 0.0, feedback: Feedback = REPORTED_FEEDBACK
 ) -> str:
     """The instructions for a level: the same for all levels that admit the same materials.
 
     `skill` is an extra section of advice, empty in the reported setting; `region_offset_m` is what forbidden
-    regions are grown by before they are checked; 0 `feedback_frames` are none.
+    regions are grown by before they are checked.
     """
     reply = _REPLY.format(example=_example(), decimals=COORDINATE_DECIMALS)
     task = _TASK + _regions(region_offset_m)
-    sections = [task, _materials_section(level), reply, _RULES, _evidence(feedback_frames)]
+    sections = [task, _materials_section(level), reply, _RULES, _evidence(feedback)]
     if skill:
         sections.append(f"# Advice\n{skill.strip()}")
     return "\n\n".join(sections) + "\n"
@@ -164,14 +183,16 @@ def turn_message(
     situation: Situation,
     max_calls: int | None = MAX_CALLS,
     max_physics_attempts: int | None = MAX_PHYSICS_ATTEMPTS,
-    frames: int = FEEDBACK_FRAMES,
+    feedback: Feedback = REPORTED_FEEDBACK,
 ) -> str:
     """The text above an observation: which call this is (from 1), runs used so far, and what is attached.
 
     `situation` says what came before: nothing, a rejected draft, or a run that did not succeed. A maximum of
-    None says that there is no limit. `frames` are on the contact sheet of a failed run; 0 means no sheet.
+    None says that there is no limit. `feedback.frames` are on the contact sheet that goes with it.
     """
-    attached = _SITUATIONS[situation] + (_pictures(frames) if situation == "failed" else "")
+    attached = (_SITUATIONS if feedback.topology else _WITHOUT_TOPOLOGY)[situation]
+    if situation == "failed":
+        attached += _pictures(feedback)
     return (
         f"Level {level.name}, call {_of(call, max_calls)}; "
         f"physics attempts used: {_of(physics_attempts, max_physics_attempts)}.\n"
@@ -181,7 +202,7 @@ def turn_message(
 
 
 def prompt_sha256(
-    *, skill: str = "", region_offset_m: float = 0.0, feedback_frames: int = FEEDBACK_FRAMES
+    *, skill: str = "", region_offset_m: float = 0.0, feedback: Feedback = REPORTED_FEEDBACK
 ) -> str:
     """SHA-256 of everything above as a model would read it on a fixed level that admits every material.
 
@@ -190,12 +211,10 @@ def prompt_sha256(
     anchors = (Node(1, 0.0, 0.0, True), Node(2, 10.0, 0.0, True))
     level = Level("level", 10.0, 0.0, anchors, (3.0,), tuple(sorted(MATERIALS)), float(LOOSE_BUDGET))
     turns = [
-        turn_message(level, 1, physics_attempts=0, situation=situation, frames=feedback_frames)
+        turn_message(level, 1, physics_attempts=0, situation=situation, feedback=feedback)
         for situation in _SITUATIONS
     ]
-    prompt = system_prompt(
-        level, skill=skill, region_offset_m=region_offset_m, feedback_frames=feedback_frames
-    )
+    prompt = system_prompt(level, skill=skill, region_offset_m=region_offset_m, feedback=feedback)
     text = json.dumps([PROMPT_VERSION, prompt, *turns])
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -207,16 +226,26 @@ def _regions(offset_m: float) -> str:
     return _MOVED_REGIONS.format(way=way, size=size, offset_m=abs(offset_m))
 
 
-def _evidence(frames: int) -> str:
-    if frames:
-        return _EVIDENCE.format(sight=_SIGHT, take="take from the frames")
-    return _EVIDENCE.format(sight=_SIGHT_WITHOUT_FRAMES, take="suppose")
+def _evidence(feedback: Feedback) -> str:
+    seen = ["the current design"] if feedback.topology else []
+    seen.append("a fresh picture of the editor")
+    if feedback.frames:
+        seen.append(f"{_FEW_FRAMES[feedback.choice]} of the run")
+    return _EVIDENCE.format(
+        sight=" and ".join(filter(None, [", ".join(seen[:-1]), seen[-1]])),
+        take="take from the frames" if feedback.frames else "suppose",
+        of_what="" if feedback.topology else " of anchors",
+        turns=_HISTORY if feedback.history else _NO_HISTORY,
+    )
 
 
-def _pictures(frames: int) -> str:
+def _pictures(feedback: Feedback) -> str:
+    frames = feedback.frames
     if not frames:
         return "Image: the editor."
     counted = "1 frame" if frames == 1 else f"{frames} frames"
+    if feedback.choice == "last":
+        counted = f"the last {counted.removeprefix('1 ')}"
     return (
         f"Images, in this order: the editor; a contact sheet of {counted} of the run with "
         f"{'its time' if frames == 1 else 'their times'}."

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from evalkit import UsageError
 from evalkit_polybridge.constants import CUTOFF_RULE, FEEDBACK_FRAMES, FRAMES_PER_SECOND, WINDOW_S
+from evalkit_polybridge.feedback import Feedback, FrameChoice
 from evalkit_polybridge.native.calibration import Calibration
 
 BUDGETS = ("strict", "loose", "tight")
@@ -23,6 +24,12 @@ def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str,
             f"the condition {condition!r} names another budget than the tasks have ({budget!r}); take "
             "polybridge.strict, .loose or .tight, or change both alike (-T condition=… -T tasks.budget=…)"
         )
+
+
+_FRAME_CHOICES: Mapping[FrameChoice, str] = {
+    "uniform": "uniform, first and last included",
+    "last": "the last ones, up to the cut-off",
+}
 
 
 class BridgeSettings(BaseModel):
@@ -40,6 +47,12 @@ class BridgeSettings(BaseModel):
     """Replace level names, which tell the family, by opaque ones."""
     feedback_frames: int = Field(default=FEEDBACK_FRAMES, ge=0, le=48)
     """Frames on the contact sheet after a failed run; 0 leaves the sheet out."""
+    feedback_choice: FrameChoice = "uniform"
+    """Which frames these are: evenly spaced ones with both ends (`uniform`) or the `last` ones."""
+    feedback_topology: bool = True
+    """Whether the save holds the design that was run; otherwise it holds the anchors alone."""
+    feedback_history: bool = True
+    """Whether a model's conversation goes on from call to call; otherwise each call begins a new one."""
     skill: str = ""
     """Extra advice appended to the prompt; empty in the reported setting."""
     calibration: Calibration | None = None
@@ -59,9 +72,7 @@ class BridgeSettings(BaseModel):
         """Hash of the prompt's text under these settings."""
         from evalkit_polybridge.prompt import prompt_sha256
 
-        return prompt_sha256(
-            skill=self.skill, region_offset_m=self.region_offset_m, feedback_frames=self.feedback_frames
-        )
+        return prompt_sha256(skill=self.skill, region_offset_m=self.region_offset_m, feedback=self._feedback)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -79,7 +90,7 @@ class BridgeSettings(BaseModel):
     @property
     def frame_choice(self) -> str:
         """Which frames of a run are on the contact sheet."""
-        return "uniform, first and last included"
+        return _FRAME_CHOICES[self.feedback_choice]
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -91,4 +102,12 @@ class BridgeSettings(BaseModel):
     @property
     def feedback_mode(self) -> str:
         """What a model learns of a failed run beside its own design."""
-        return "verdict and contact sheet" if self.feedback_frames else "verdict"
+        shown = "verdict and contact sheet" if self.feedback_frames else "verdict"
+        shown += "" if self.feedback_topology else "; no topology"
+        return shown + ("" if self.feedback_history else "; no history")
+
+    @property
+    def _feedback(self) -> Feedback:
+        return Feedback(
+            self.feedback_frames, self.feedback_choice, self.feedback_topology, self.feedback_history
+        )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalkit import Artifact, Execution
+from evalkit_polybridge.feedback import FrameChoice
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -60,7 +61,7 @@ def reduced(image: Image.Image) -> Image.Image:
     return image.reduce(max(1, image.width // KEPT_WIDTH_PX))
 
 
-def contact_sheet(execution: Execution, count: int) -> bytes:
+def contact_sheet(execution: Execution, count: int, choice: FrameChoice = "uniform") -> bytes:
     """PNG of at most `count` frames of a run of the game, from what its execution kept of them.
 
     The game can't be played again for a picture, so a frame that wasn't kept is left out. ValueError if none
@@ -74,7 +75,7 @@ def contact_sheet(execution: Execution, count: int) -> bytes:
     kept = {artifact.name: artifact.data for artifact in execution.artifacts}
     cells = [
         (caption(i, len(times), times[i]), Image.open(io.BytesIO(kept[_name(i)])).convert("RGB"))
-        for i in select(len(times), count)
+        for i in select(len(times), count, choice)
         if _name(i) in kept
     ]
     return sheet(cells)

@@ -13,6 +13,7 @@ from evalkit_polybridge import savefile
 from evalkit_polybridge.contract import parse_reply
 from evalkit_polybridge.designs import bridge_from_json, bridge_to_json, level_from_inputs
 from evalkit_polybridge.environment import frame_times_s
+from evalkit_polybridge.feedback import Feedback
 from evalkit_polybridge.frames import select
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.release.figures import episode_figures
@@ -144,7 +145,7 @@ def _prompt(context: Context, path: str, level: Level, recorded: str) -> None:
         level,
         skill=settings["skill"],
         region_offset_m=settings["region_offset_m"],
-        feedback_frames=settings["feedback_frames"],
+        feedback=Feedback.of(settings),
     )
     if hashlib.sha256(prompt.encode()).hexdigest() != recorded:
         context.report.find("protocol", path, "began with another prompt than the declared settings give")
@@ -239,15 +240,20 @@ def _feedback(context: Context, where: str, item: Mapping[str, Any], outcome: st
         return
     if outcome != "F":
         return
-    count, evidence = context.settings["feedback_frames"], item["executions"][0]["data"]
+    told, evidence = Feedback.of(context.settings), item["executions"][0]["data"]
+    members = len(item["design"]["edges"]) if told.topology else 0
+    if said["save_members"] != members:
+        context.report.find("protocol", where, f"a save with {said['save_members']} members, not {members}")
     times = evidence.get("frame_times_s") or frame_times_s(evidence["lost_s"])
-    chosen = [times[i] for i in select(len(times), count)] if count else []
+    chosen = [times[i] for i in select(len(times), told.frames, told.choice)] if told.frames else []
     if said["selected_timestamps_s"] != chosen:
         context.report.find(
             "protocol", where, f"frames at {said['selected_timestamps_s']}, declared are {chosen}"
         )
-    if ("contact_sheet.png" in said["pictures"]) != bool(count):
-        context.report.find("protocol", where, f"pictures {said['pictures']} with {count} frames declared")
+    if ("contact_sheet.png" in said["pictures"]) != bool(told.frames):
+        context.report.find(
+            "protocol", where, f"pictures {said['pictures']} with {told.frames} frames declared"
+        )
 
 
 def _round_files(context: Context, path: str, level: Level, item: Mapping[str, Any]) -> None:
