@@ -258,7 +258,7 @@ MALFORMED = {
     "limit of zero": (SUITE + "    limits:\n      calls: 0\n", 6, "should be greater than 0; it is 0"),
     "limit is a truth": (SUITE + "    limits:\n      calls: true\n", 6, "should be a valid number"),
     "half a call": (SUITE + "    limits: {calls: 2.5}\n", 5, "wanted a whole number"),
-    "unknown limit": (SUITE + "    limits:\n      call: 2\n", 6, "unknown limit 'call'; did you mean calls or"),
+    "unknown limit": (SUITE + "    limits:\n      call: 2\n", 6, "unknown limit 'call'; did you mean calls"),
     "no threshold": (SUITE + "    thresholds: [good]\n", 5, "'good' is no threshold"),
     "not a number": (SUITE + "    settings:\n      x: .nan\n", 6, "'.nan' is not a number"),
     "name with a blank": ("evalkit: 1\nsuites:\n  my suite: {benchmark: toy}\n", 3, "'my suite' is no name"),
