@@ -16,8 +16,9 @@ gymnasium = pytest.importorskip("gymnasium", reason="the extra gym isn't install
 from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from evalkit.errors import UnknownNameError  # noqa: E402
+from evalkit.errors import StorageError, UnknownNameError  # noqa: E402
 from evalkit.plugins import load_plugins  # noqa: E402
+from evalkit.store.writer import RunWriter  # noqa: E402
 from evalkit.transports.gym import EvalkitEnv  # noqa: E402
 
 
@@ -114,3 +115,28 @@ def test_with_a_root_every_episode_is_a_run(tmp_path: Path) -> None:
         for line in (run / "episodes.jsonl").read_text().splitlines()
     ]
     assert ends == ["the trainer went on to something else"] * 2
+
+
+def test_a_full_disk_leaves_no_lock_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    env = EvalkitEnv("blocks.basic", root=tmp_path)
+    env.reset(seed=0)
+    monkeypatch.setattr(RunWriter, "finish", full)
+    with pytest.raises(StorageError):
+        env.close()
+    (run,) = tmp_path.iterdir()
+    RunWriter(run).close()
+
+
+def test_a_picture_that_a_full_disk_refuses_is_no_error_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(RunWriter, "blob", full)
+    env = EvalkitEnv("polybridge.smoke", root=tmp_path, pictures=True)
+    with pytest.raises(StorageError, match="the disk is full"):
+        env.reset(seed=0)

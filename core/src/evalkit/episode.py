@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from evalkit.canonical import canonical_json, sha256_of
-from evalkit.errors import EndReason
+from evalkit.errors import EndReason, StorageError
 from evalkit.types import (
     Agent,
     Candidate,
@@ -403,10 +403,13 @@ class _Walk:
 
     @staticmethod
     def _guard(culprit: EndReason, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call code that isn't the core's; what it raises ends the episode and names the culprit."""
+        """Call code that isn't the core's; what it raises ends the episode and names the culprit.
+
+        A record that can't be written is nobody's fault, and nothing can be recorded of it.
+        """
         try:
             return function(*args, **kwargs)
-        except (_Ended, LimitReached, MemoryError):
+        except (_Ended, LimitReached, MemoryError, StorageError):
             raise
         except Exception as error:
             message = f"{type(error).__name__}: {error}"

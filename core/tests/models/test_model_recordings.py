@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import sys
 
 import pytest
 
@@ -138,6 +139,34 @@ def test_failures_that_a_retry_may_mend_are_not_recorded(tmp_path):
             client.complete(REQUEST, CallKey("T-1", 1, turn))
     client.close()
     assert not path.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
+def test_an_answer_that_a_full_disk_loses_ends_the_recording_and_counts_as_spent(tmp_path):
+    import resource
+
+    script = tmp_path / "script.json"
+    usage = {"input": 9, "output": 4}
+    long = {"text": "x" * 100_000, "usage": usage}
+    script.write_text(json.dumps([{"text": "one", "usage": usage}, long, {"text": "three", "usage": usage}]))
+    path = tmp_path / "x.cassette"
+    client = open_model(f"cassette-record:{path}=scripted:{script}")
+    session = ModelSession(client, AdaptiveLimiter(1), RetryPolicy(), None, MemorySink())
+    session.complete(REQUEST, key=CallKey("T-1", 1, 1))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(ModelError, match=r"not_kept: can't write .*x\.cassette: File") as lost:
+            session.complete(REQUEST, key=CallKey("T-1", 1, 2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert lost.value.policy.fatal
+    assert session.counters["input_tokens"] == 18
+    session.complete(REQUEST, key=CallKey("T-1", 1, 3))
+    client.close()
+    replay = open_model(f"cassette:{path}")
+    kept = [replay.complete(REQUEST, CallKey("T-1", 1, turn)).text for turn in (1, 3)]
+    assert kept == ["one", "three"]
 
 
 # The cache

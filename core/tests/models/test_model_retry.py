@@ -60,7 +60,12 @@ def test_every_kind_has_a_policy_and_weather_never_counts():
     assert set(ERROR_POLICIES) == set(ErrorKind)
     assert not any(rule.retried and (rule.fatal or rule.counts) for rule in ERROR_POLICIES.values())
     fatal = {kind for kind, rule in ERROR_POLICIES.items() if rule.fatal}
-    assert fatal == {ErrorKind.AUTH, ErrorKind.INSUFFICIENT_QUOTA, ErrorKind.MODEL_NOT_FOUND}
+    assert fatal == {
+        ErrorKind.AUTH,
+        ErrorKind.INSUFFICIENT_QUOTA,
+        ErrorKind.MODEL_NOT_FOUND,
+        ErrorKind.NOT_KEPT,
+    }
 
 
 def test_secrets_are_blotted_out_of_addresses_and_bodies():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from evalkit.canonical import canonical_json, sha256_of
-from evalkit.errors import StorageError, UsageError
+from evalkit.errors import UsageError
 from evalkit.models._errors import ErrorKind, ModelError
 from evalkit.models._identity import differences, distance, identity
 from evalkit.models._options import ModelOptions
@@ -120,15 +120,15 @@ class RecordingClient:
             )
 
     def complete(self, request: ModelRequest, key: CallKey) -> ModelReply:
-        """The other client's reply or error, kept if it is final."""
+        """The other client's reply or error, kept if it is final. ModelError `not_kept` if that fails."""
         asked = identity(self.source, request, key)
         try:
             reply = self._inner.complete(request, key)
         except ModelError as error:
             if not error.policy.retried and not error.policy.fatal:
-                self._keep(asked, {"error": _error_json(error)})
+                self._keep(asked, {"error": _error_json(error)}, error)
             raise
-        self._keep(asked, {"reply": reply_json(reply)})
+        self._keep(asked, {"reply": reply_json(reply)}, reply)
         return reply
 
     def describe(self) -> Mapping[str, Any]:
@@ -146,20 +146,35 @@ class RecordingClient:
                 self._file.close()
         self._inner.close()
 
-    def _keep(self, asked: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    def _keep(
+        self, asked: Mapping[str, Any], answer: Mapping[str, Any], outcome: ModelReply | ModelError
+    ) -> None:
         line = canonical_json({"identity": dict(asked), **answer}) + b"\n"
         try:
             with self._lock:
                 if self._file is None:
                     self._path.parent.mkdir(parents=True, exist_ok=True)
                     self._file = open(self._path, "xb", buffering=0)  # noqa: SIM115 - closed by close()
-                    self._file.write(canonical_json(self._head()) + b"\n")
-                self._file.write(line)
+                    line = canonical_json(self._head()) + b"\n" + line
+                _append(self._file, line)
         except OSError as error:
-            raise StorageError(f"can't write {self._path}: {error.strerror or error}") from error
+            why = f"can't write {self._path}: {error.strerror or error}"
+            raise ModelError(ErrorKind.NOT_KEPT, why, tuple(outcome.attempts), usage=outcome.usage) from error
 
     def _head(self) -> dict[str, Any]:
         return {"cassette": FORMAT, "source": dict(self.source), "description": dict(self.describe())}
+
+
+def _append(file: IO[bytes], line: bytes) -> None:
+    """Write all of a line, or, with an OSError, none of it: others may fit where this one didn't."""
+    start = file.tell()
+    try:
+        while line:
+            line = line[file.write(line) :]
+    except OSError:
+        file.truncate(start)
+        file.seek(start)
+        raise
 
 
 def _controls(given: Mapping[str, Any]) -> Controls:
@@ -189,7 +204,9 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], dict[str, dict[
             else:
                 entries[sha256_of(value["identity"])] = value
         except (ValueError, LookupError, TypeError) as error:
-            raise UsageError(f"{path}:{number}: not a cassette of evalkit ({error!r})") from error
+            raise UsageError(
+                f"{path}:{number}: not a cassette of evalkit ({type(error).__name__}: {error})"
+            ) from error
     if not head:
         raise UsageError(f"{path} is empty, not a cassette of evalkit")
     return head, entries

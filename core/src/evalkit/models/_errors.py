@@ -37,6 +37,8 @@ class ErrorKind(StrEnum):
     """The request failed before anything was sent."""
     NO_RECORDING = "no_recording"
     """A script or cassette holds no reply for this call."""
+    NOT_KEPT = "not_kept"
+    """A cassette can't be written; what the model answered is lost."""
     CANCELLED = "cancelled"
     """The run was interrupted while the call waited."""
     DEADLINE = "deadline"
@@ -81,6 +83,7 @@ ERROR_POLICIES: Mapping[ErrorKind, ErrorPolicy] = MappingProxyType(
         ErrorKind.NO_RECORDING: _REFUSED,
         ErrorKind.CANCELLED: _REFUSED,
         ErrorKind.DEADLINE: _REFUSED,
+        ErrorKind.NOT_KEPT: _FATAL,
         ErrorKind.MODEL_NOT_FOUND: _FATAL,
         ErrorKind.AUTH: _FATAL,
         ErrorKind.INSUFFICIENT_QUOTA: _FATAL,

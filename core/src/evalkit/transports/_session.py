@@ -184,5 +184,7 @@ class RecordedEpisode:
         summary: dict[str, Any] = {"reason": end.reason.value, "counters": dict(end.counters)}
         if end.detail:
             summary["detail"] = end.detail
-        self._writer.finish(self._key, self._log, self._attempt, summary)
-        self._writer.close()
+        try:
+            self._writer.finish(self._key, self._log, self._attempt, summary)
+        finally:
+            self._writer.close()
