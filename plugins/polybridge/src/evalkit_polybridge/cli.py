@@ -16,23 +16,23 @@ from evalkit_polybridge.release.cli import export_paper, release
 from evalkit_polybridge.results_cli import figures, tables, trace
 
 
-@click.group(name="polybridge", short_help="Levels as files; the real game.")
+@click.group(name="polybridge", short_help="Tables, figures, traces; levels as files; the real game.")
 def command() -> None:
-    """Levels of PolyBridgeBench as files, and the real game as an executor.
+    """Results of PolyBridgeBench, its levels as files, and the real game as an executor.
 
     \b
     Examples:
       evalkit polybridge export levels
       evalkit run polybridge.strict -T tasks.folder=levels
+      evalkit polybridge tables runs/strict runs/loose
+      evalkit polybridge figures runs/strict runs/loose -o figures
+      evalkit polybridge trace latest T1B_Basic_08m
       evalkit polybridge native doctor
     """
 
 
-for subcommand in (native, release, export_paper, agree):
+for subcommand in (native, release, export_paper, agree, tables, figures, trace):
     command.add_command(subcommand)
-command.add_command(tables)
-command.add_command(figures)
-command.add_command(trace)
 
 
 @command.command()

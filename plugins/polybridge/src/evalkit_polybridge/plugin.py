@@ -113,5 +113,6 @@ def evalkit_agents() -> Sequence[AgentSpec]:
 
 @hookimpl
 def evalkit_commands() -> Sequence[CommandSpec]:
-    """Levels as files, the real game."""
-    return [CommandSpec("polybridge", "evalkit_polybridge.cli:command", "Levels as files; the real game.")]
+    """Results, levels as files, the real game."""
+    summary = "Tables, figures, traces; levels as files; the real game."
+    return [CommandSpec("polybridge", "evalkit_polybridge.cli:command", summary)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FORMATS = ("table", "markdown", "csv", "latex", "html")
 
 
-@click.command()
+@click.command(short_help="Tables of runs together, in the published shape.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="How to write."
@@ -45,7 +45,7 @@ def tables(runs: tuple[str, ...], form: str, as_json: bool) -> None:
         write_text(WRITERS[form](found), sys.stdout, colour=False)
 
 
-@click.command()
+@click.command(short_help="Draw figures of runs: SVG, PNG and CSV.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "-o",
@@ -87,9 +87,9 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
         click.echo(f"{missing} planned episodes have no result and are in no figure", err=True)
 
 
-@click.command()
-@click.argument("run", default="latest", metavar="RUN")
-@click.argument("key", required=False, metavar="[KEY]")
+@click.command(short_help="An episode call by call, as text or picture.")
+@click.argument("run", default="latest", metavar="[RUN")
+@click.argument("key", required=False, metavar="[KEY]]")
 @click.option(
     "-o",
     "--output",
@@ -99,11 +99,12 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None:
-    """Trace the calls of an episode of RUN: KEY is a level's name or any part that only one key has.
+    """Trace the calls of an episode of RUN (default: the latest).
+
+    KEY is a level's name or any part that only one key has. Without it there is a line per episode.
 
     A letter per call: V refused (unreadable or against a rule), F legal but not crossed, S crossed. Of each
-    call cost, run and first break, and how its design differs from the one before. Without KEY a line per
-    episode.
+    call cost, run and first break, and how its design differs from the one before.
 
     \b
     Examples:
