@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from evalkit.report import Estimate, Rate
 from evalkit_polybridge.drawing import INK, PAPER, Colour, mix
-from evalkit_polybridge.figures.canvas import Canvas, text_width
+from evalkit_polybridge.figures.canvas import Canvas
 from evalkit_polybridge.figures.style import (
     GRID,
     LEGEND_LINE_PX,
@@ -56,7 +56,7 @@ def by_call(systems: Systems) -> Canvas:
             lines = {agent: [kind(k) for k in (1, 2, 3)] for agent in agents}
             for place, (agent, measures) in enumerate(lines.items()):
                 group = systems[agent, condition]
-                aside = 7.0 * (place - (len(agents) - 1) / 2)
+                aside = min(7.0, 50 / len(agents)) * (place - (len(agents) - 1) / 2)
                 _calls_line(canvas, panel, aside, [_rate(m, group) for m in measures], colours[agent])
             for k in (1, 2, 3):
                 canvas.text((_call_x(panel, k), panel.bottom + 12), f"@{k}", SMALL_PX, MUTED, "middle")
@@ -138,9 +138,9 @@ def efficiency(systems: Systems) -> Canvas:
     }
     longest = max([1.5, *(place[0] for place in places.values() if place)])
     steps = math.ceil(longest * 2 + 0.3)
-    canvas = Canvas(760, 490, "Efficiency: from strict to loose budgets")
+    canvas = Canvas(860, 490, "Efficiency: from strict to loose budgets")
     heading(canvas, "hollow: strict, full: loose; an agent without a success has no cost and is named below")
-    panel = Panel(MARGIN_PX + AXIS_PX, 92, 740, 408)
+    panel = Panel(MARGIN_PX + AXIS_PX, 92, 620, 408)
     percent_axis(canvas, panel)
     scale = (panel.right - panel.left) / (steps / 2)
     for step in range(steps + 1):
@@ -156,10 +156,14 @@ def efficiency(systems: Systems) -> Canvas:
         "middle",
     )
     canvas.text((panel.left, panel.top - 12), "Success@3", TEXT_PX, INK)
+    ends: dict[str, Point] = {}
     for agent in agents:
         found = [places[agent, condition] for condition in ("strict", "loose")]
         points = [None if p is None else (panel.left + p[0] * scale, panel.y(p[1])) for p in found]
-        _arrow(canvas, points[0], points[1], name_text(agent, 150), colours[agent])
+        end = _arrow(canvas, points[0], points[1], colours[agent])
+        if end is not None:
+            ends[agent] = end
+    _names(canvas, panel, ends, colours)
     poor = [f"{a} ({c})" for (a, c), place in places.items() if place is None]
     if poor:
         text = name_text(f"no success: {', '.join(poor)}", canvas.width - 2 * MARGIN_PX, SMALL_PX)
@@ -175,7 +179,8 @@ def _place(group: Sequence[Planned]) -> tuple[float, float] | None:
     return cost.value, rate.value
 
 
-def _arrow(canvas: Canvas, strict: Point | None, loose: Point | None, name: str, colour: Colour) -> None:
+def _arrow(canvas: Canvas, strict: Point | None, loose: Point | None, colour: Colour) -> Point | None:
+    """Draw what there is of an arrow; returns its end, where the name belongs."""
     if strict is not None and loose is not None:
         length = math.dist(strict, loose)
         if length > 16:
@@ -189,11 +194,20 @@ def _arrow(canvas: Canvas, strict: Point | None, loose: Point | None, name: str,
         canvas.disc(strict, 6.0, PAPER, colour)
     if loose is not None:
         canvas.disc(loose, 6.0, colour)
-    at = loose or strict
-    if at is not None:
-        fits = at[0] + 12 + text_width(name, TEXT_PX) < canvas.width - MARGIN_PX
-        x = at[0] + 12 if fits else at[0] - 12
-        canvas.text((x, at[1] + (14 if at[1] < 110 else -12)), name, TEXT_PX, INK, "start" if fits else "end")
+    return loose or strict
+
+
+def _names(canvas: Canvas, panel: Panel, ends: Mapping[str, Point], colours: Mapping[str, Colour]) -> None:
+    """Names in a column beside the plot, in the order of their arrows' ends, each with a line to its end."""
+    x, step = panel.right + 24, 18.0
+    in_order = sorted(ends, key=lambda agent: (ends[agent][1], -ends[agent][0]))
+    lowest = panel.bottom - step * (len(in_order) - 1)
+    y = -math.inf
+    for place, agent in enumerate(in_order):
+        end_x, end_y = ends[agent]
+        y = max(y + step, min(end_y, lowest + step * place))
+        canvas.line([(end_x + 6, end_y), (x - 4, y)], mix(colours[agent], PAPER, 0.5))
+        canvas.text((x, y), name_text(agent, canvas.width - x - 10), TEXT_PX, INK)
 
 
 def _rate(measure: Measure, group: Sequence[Planned]) -> Rate:
