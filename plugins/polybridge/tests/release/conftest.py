@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,25 @@ def honest(bridge_run: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release") / "release"
     assert main(["polybridge", "release", "write", bridge_run, "-o", str(folder)]) == 0
     return folder
+
+
+@pytest.fixture(scope="session")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """`play(*options)`: the folder of a run of the smoke suite; equal options are played once."""
+    folder = tmp_path_factory.mktemp("played")
+
+    @cache
+    def run(*options: str) -> str:
+        before = set(folder.iterdir())
+        words = ["run", "polybridge.smoke", "-j", "1", "-o", str(folder), "--format", "json"]
+        assert main([*words, *options]) == 0
+        (made,) = set(folder.iterdir()) - before
+        return str(made)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def fallen(play: Callable[..., str]) -> Callable[..., str]:
+    """`fallen(*options)`: a run in which a bare deck falls on one level."""
+    return lambda *options: play("--agent", "flat", "-T", f'tasks.names=["{LEVELS[0]}"]', *options)

@@ -125,17 +125,11 @@ def test_the_table_lists_the_levels_that_differ(runs: tuple[str, str], capsys: A
     assert sum(row[:1] == ["agree.levels"] or "agree.levels" in row for row in rows) >= differing
 
 
-def play(folder: Path, *words: str) -> str:
-    before = set(folder.iterdir()) if folder.exists() else set()
-    assert main(["run", "polybridge.smoke", *words, "-j", "1", "-o", str(folder), "--format", "json"]) == 0
-    (run,) = set(folder.iterdir()) - before
-    return str(run)
+RANDOM = ("--agent", "random", "-T", f'tasks.names=["{LEVELS[0]}"]')
 
 
-def test_without_a_common_design_episodes_are_compared_and_it_says_so(tmp_path: Path, capsys: Any) -> None:
-    names = ["-T", 'tasks.names=["T1B_Basic_08m"]']
-    a = play(tmp_path, "--agent", "random", "--seed", "1", *names)
-    b = play(tmp_path, "--agent", "random", "--seed", "2", *names)
+def test_without_a_common_design_episodes_are_compared_and_it_says_so(play: Any, capsys: Any) -> None:
+    a, b = play(*RANDOM), play(*RANDOM, "--seed", "1")
     capsys.readouterr()
     found = agreed(capsys, a, b)
     assert found["designs"]["n"] == 0
@@ -147,23 +141,18 @@ def test_without_a_common_design_episodes_are_compared_and_it_says_so(tmp_path: 
     assert "Episodes without a common design say something about the agent, too." in said
 
 
-def test_runs_with_nothing_in_common_are_refused(tmp_path: Path, capsys: Any) -> None:
-    runs = [
-        play(tmp_path, "--agent", "flat", "-T", f'tasks.names=["{name}"]') for name in (LEVELS[0], LEVELS[2])
-    ]
+def test_runs_with_nothing_in_common_are_refused(play: Any, fallen: Any, capsys: Any) -> None:
+    fell, elsewhere = fallen(), play("--agent", "flat", "-T", f'tasks.names=["{LEVELS[2]}"]')
+    at_random = play(*RANDOM)
     capsys.readouterr()
-    assert main(["polybridge", "agree", *runs]) == 2
+    assert main(["polybridge", "agree", fell, elsewhere]) == 2
     assert "have no level in common" in capsys.readouterr().err
-    other = play(tmp_path, "--agent", "random", "-T", f'tasks.names=["{LEVELS[0]}"]')
-    capsys.readouterr()
-    assert main(["polybridge", "agree", runs[0], other]) == 2
+    assert main(["polybridge", "agree", fell, at_random]) == 2
     assert "no design and no agent in common" in capsys.readouterr().err
 
 
-def test_levels_under_other_budgets_are_the_same_levels(tmp_path: Path, capsys: Any) -> None:
-    names = ["--agent", "flat", "-T", f'tasks.names=["{LEVELS[0]}"]']
-    strict = play(tmp_path, *names)
-    loose = play(tmp_path, *names, "-T", "condition=loose", "-T", "tasks.budget=loose")
+def test_levels_under_other_budgets_are_the_same_levels(fallen: Any, capsys: Any) -> None:
+    strict, loose = fallen(), fallen("-T", "condition=loose", "-T", "tasks.budget=loose")
     capsys.readouterr()
     assert agreed(capsys, strict, loose)["designs"]["agreement"] == 1.0
 

@@ -193,6 +193,7 @@ TAMPERED: dict[str, tuple[str, Callable[[Tampered], None]]] = {
         "protocol",
         in_trajectory(put("rounds", 2, "feedback", "pictures", value=["editor.png"])),
     ),
+    "topology shown": ("protocol", in_trajectory(put("rounds", 2, "feedback", "save_members", value=0))),
     "skill": ("protocol", in_summary(put("configuration", "settings", "skill", value="Use triangles."))),
     "skill declared everywhere": ("protocol", declare_skill),
     "another prompt": ("protocol", in_trajectory(put("prompt_sha256", value="0" * 64))),

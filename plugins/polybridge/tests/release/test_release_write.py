@@ -126,39 +126,41 @@ def test_runs_that_hold_the_same_episode_are_refused(bridge_run: str, tmp_path: 
     assert "both hold" in capsys.readouterr().err
 
 
-def played(tmp_path: Path, *options: str) -> str:
-    """A run of the fallen deck on levels of the smoke suite."""
-    runs = tmp_path / "runs"
-    before = set(runs.iterdir()) if runs.exists() else set()
-    words = ["run", "polybridge.smoke", "--agent", "flat", "-j", "1", "-o", str(runs), "--format", "json"]
-    assert main([*words, *options]) == 0
-    (run,) = set(runs.iterdir()) - before
-    return str(run)
-
-
-def test_runs_of_other_protocols_are_refused(bridge_run: str, tmp_path: Path, capsys: Any) -> None:
-    other = played(tmp_path, "-T", "feedback_frames=0", "-T", 'tasks.names=["T1B_Basic_08m"]')
+def test_runs_of_other_protocols_are_refused(
+    bridge_run: str, fallen: Any, tmp_path: Path, capsys: Any
+) -> None:
+    other = fallen("-T", "feedback_frames=0")
     assert main(["polybridge", "release", "write", bridge_run, other, "-o", str(tmp_path / "r")]) == 2
     assert "they differ in settings.feedback_frames" in capsys.readouterr().err
 
 
-def test_an_incomplete_run_is_refused(tmp_path: Path, capsys: Any) -> None:
-    run = played(tmp_path, "-n", "1")
-    assert main(["polybridge", "release", "write", run, "-o", str(tmp_path / "r")]) == 2
+def test_an_incomplete_run_is_refused(play: Any, tmp_path: Path, capsys: Any) -> None:
+    run = Path(shutil.copytree(play("--agent", "flat", "-n", "1"), tmp_path / "run"))
+    assert main(["polybridge", "release", "write", str(run), "-o", str(tmp_path / "r")]) == 2
     assert "flat played 1 of the 6 levels of strict" in capsys.readouterr().err
-    index = Path(run) / "episodes.jsonl"
-    index.write_text("")
-    assert main(["polybridge", "release", "write", run, "-o", str(tmp_path / "r")]) == 2
+    (run / "episodes.jsonl").write_text("")
+    assert main(["polybridge", "release", "write", str(run), "-o", str(tmp_path / "r")]) == 2
     assert "evalkit resume" in capsys.readouterr().err
 
 
-def test_budgets_may_differ_between_the_runs_of_a_release(tmp_path: Path) -> None:
-    names = 'tasks.names=["T1B_Basic_08m"]'
-    strict = played(tmp_path, "-T", names)
-    loose = played(tmp_path, "-T", names, "-T", "condition=loose", "-T", "tasks.budget=loose")
-    manifest = writing.write_release(gather([strict, loose]), tmp_path / "release", "none")
+def test_budgets_may_differ_between_the_runs_of_a_release(fallen: Any, tmp_path: Path) -> None:
+    runs = [fallen(), fallen("-T", "condition=loose", "-T", "tasks.budget=loose")]
+    manifest = writing.write_release(gather(runs), tmp_path / "release", "none")
     budgets = {name: entry["budgets"]["T1B_Basic_08m"] for name, entry in manifest["conditions"].items()}
     assert budgets == {"strict": 6500.0, "loose": 50_000.0}
+    assert check_release(tmp_path / "release").findings == []
+
+
+@pytest.mark.parametrize(
+    "settings", [["feedback_frames=0"], ["feedback_choice=last", "feedback_topology=false"]]
+)
+def test_a_run_with_other_feedback_is_a_release_that_says_so(
+    fallen: Any, tmp_path: Path, settings: list[str]
+) -> None:
+    run = fallen(*(word for setting in settings for word in ("-T", setting)))
+    manifest = writing.write_release(gather([run]), tmp_path / "release", "none")
+    deviations = manifest["inclusion"]["deviations"]
+    assert {setting.partition("=")[0] for setting in settings} <= set(deviations)
     assert check_release(tmp_path / "release").findings == []
 
 
