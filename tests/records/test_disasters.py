@@ -195,6 +195,19 @@ def test_ctrl_c_while_workers_start_is_quiet(hazard):
     hazard.assert_no_process_left()
 
 
+@pytest.mark.parametrize("request_to_end", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_leaves_a_run_that_goes_on_like_ctrl_c(hazard, request_to_end):
+    process = hazard.start("run", "hazard.slow", "-j", "2")
+    wait_for_plays(hazard, process, 5)
+    os.kill(process.pid, request_to_end)
+    code, out, err = end(process)
+    assert code == 130, err
+    assert "Hit" in out
+    assert "`evalkit resume " in err
+    hazard.assert_no_process_left()
+    assert_only_unfinished(hazard.latest())
+
+
 # Jobs that misbehave
 
 

@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
     BUDGET_EXHAUSTED = 6
     """A budget of the whole run was used up before all episodes were played."""
     INTERRUPTED = 130
-    """Ctrl-C; what was finished is kept and `evalkit resume` goes on."""
+    """Ctrl-C, or a request to terminate; what was finished is kept and `evalkit resume` goes on."""
 
 
 _PRECEDENCE = (

@@ -40,7 +40,7 @@ it for all). `EVALKIT_PLUGINS=a,b` loads these plugins only; `EVALKIT_REGISTRY` 
 | 4 | evalkit or a plugin failed. |
 | 5 | The selection holds no task. |
 | 6 | A budget of the whole run was used up before all episodes were played. |
-| 130 | Interrupted with Ctrl-C; what was finished is kept. |
+| 130 | Interrupted with Ctrl-C or SIGTERM; what was finished is kept. |
 
 Where several apply, the first of 130, 4, 2, 5, 6, 3, 1 is returned.
 """

@@ -288,11 +288,16 @@ class Runner:
         watch(episode.job.key, end, episode.bodies)
 
 
+#: Requests to end besides Ctrl-C; the second doesn't exist on Windows, and `nohup` ignores it.
+_TERMINATION = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Ctrl-C inside is only noted, so that it tears no line; the function yielded tells. A second one raises.
 
-    Outside the main thread, which alone receives signals, it is never noted.
+    A request to terminate and a terminal that goes away are treated alike, so that no program is left behind.
+    Outside the main thread, which alone receives signals, none is ever noted.
     """
     noted = False
 
@@ -305,11 +310,13 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    before = signal.signal(signal.SIGINT, note)
+    requests = [signal.SIGINT, *(s for s in _TERMINATION if signal.getsignal(s) is not signal.SIG_IGN)]
+    before = {request: signal.signal(request, note) for request in requests}
     try:
         yield lambda: noted
     finally:
-        signal.signal(signal.SIGINT, before)
+        for request, handler in before.items():
+            signal.signal(request, handler)
 
 
 def warm_up(plugins: Plugins, setup: PlaySetup, say: Callable[[str], None]) -> None:
