@@ -27,6 +27,9 @@ def command() -> None:
       evalkit polybridge tables runs/strict runs/loose
       evalkit polybridge figures runs/strict runs/loose -o figures
       evalkit polybridge trace latest T1B_Basic_08m
+      evalkit polybridge release write runs/strict runs/loose -o release
+      evalkit polybridge release check release --simulate
+      evalkit polybridge agree runs/embedded runs/native
       evalkit polybridge native doctor
     """
 

@@ -295,6 +295,15 @@ def test_a_verdict_that_hangs_together_takes_a_simulation(tampered: Tampered) ->
     assert "simulation" in kinds(check_release(tampered.folder, simulate=True))
 
 
+def test_a_simulation_is_that_of_the_very_level(tampered: Tampered) -> None:
+    def heavier_vehicle(document: Any) -> None:
+        document["level_inputs"]["context"]["task_context"]["vehicle_weights_pg"][0] = 90.0
+
+    tampered.edit(f"{CROSSING}/trajectory.json", heavier_vehicle)
+    tampered.seal()
+    assert {"level", "simulation"} <= kinds(check_release(tampered.folder, simulate=True))
+
+
 def test_runs_under_other_constants_are_noted_and_not_simulated(tampered: Tampered) -> None:
     def change(document: Any) -> None:
         document["rounds"][2]["executions"][0]["constants_sha256"] = "1" * 64

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -129,8 +130,8 @@ class _Check:
                         self._report.find(
                             "changed file", f"{archive}/{name}", "its hash is not the manifest's"
                         )
-        except zipfile.BadZipFile as error:
-            self._report.find("form", archive, f"is no ZIP file: {error}")
+        except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error) as error:
+            self._report.find("form", archive, f"is no ZIP file as a release has them: {error}")
 
     # --- Episodes --------------------------------------------------------------------------------
 

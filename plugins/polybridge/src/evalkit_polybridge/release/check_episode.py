@@ -307,17 +307,17 @@ def simulate_designs(context: Context) -> None:
     from evalkit_polybridge.physics import Run, simulate
 
     installed = sha256_of(physics_constants())
-    again: dict[str, Run] = {}
+    again: dict[tuple[Level, str], Run] = {}
     foreign = 0
     for where, level, design, execution in context.runs:
         if execution["constants_sha256"] != installed:
             foreign += 1
             continue
-        name = sha256_of([level.name, design])
+        key = (level, sha256_of(design))
         with context.report.guarded(where):
-            if name not in again:
-                again[name] = simulate(level, bridge_from_json(design))
-            _compare(context, where, again[name], execution)
+            if key not in again:
+                again[key] = simulate(level, bridge_from_json(design))
+            _compare(context, where, again[key], execution)
     context.report.simulated = len(again)
     if foreign:
         context.report.notes.append(f"{foreign} runs were made with other constants: not simulated again")

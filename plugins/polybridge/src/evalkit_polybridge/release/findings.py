@@ -54,6 +54,8 @@ class Report:
         """Turn what a malformed document does to its reader into a finding."""
         try:
             yield
+        except OSError as error:
+            self.find("form", file, f"can't be read: {error.strerror}")
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.find("form", file, f"is not in the form of a release ({type(error).__name__}: {error})")
 
