@@ -9,6 +9,7 @@ from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
     CheckSpec,
+    CommandSpec,
     DataSourceSpec,
     EnvironmentSpec,
     ExecutorSpec,
@@ -104,7 +105,7 @@ def evalkit_data_sources() -> Sequence[DataSourceSpec]:
             licence="CC BY 4.0 (ldraw.org)",
             url="https://library.ldraw.org/library/updates/complete.zip",
             size="about 140 MB",
-        )
+        ),
     ]
 
 
@@ -112,3 +113,9 @@ def evalkit_data_sources() -> Sequence[DataSourceSpec]:
 def evalkit_checks() -> Sequence[CheckSpec]:
     """Where part knowledge comes from."""
     return [CheckSpec(name="brickbench", target="evalkit_brickbench.doctor:check")]
+
+
+@hookimpl
+def evalkit_commands() -> Sequence[CommandSpec]:
+    """`evalkit brickbench …`."""
+    return [CommandSpec("brickbench", "evalkit_brickbench.cli:command", "Duels of builds before a judge.")]

@@ -1,0 +1,147 @@
+"""What came of an arena: ratings and the judge's position bias, as tables and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evalkit.report import Column, Estimate, Rate, Table
+from evalkit_brickbench.arena import Schedule, Verdicts
+from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, Anchors
+from evalkit_brickbench.judges.entrants import Entrants
+from evalkit_brickbench.scoring import ratings as elo
+from evalkit_brickbench.scoring.pairwise import QUESTIONS, PositionBias, Verdict, position_bias
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Ratings by setting, the judge's bias by question, and sentences that readers need beside them."""
+
+    ratings: Mapping[str, elo.Ratings]
+    bias: Mapping[str, PositionBias]
+    notes: Sequence[str]
+
+
+def results(entrants: Entrants, found: Schedule, known: Verdicts, anchors: Anchors | None) -> Results:
+    """Rate the systems by what is known; where that can't be done a note says why.
+
+    Draws between equal files count in ratings and, since nobody judged them, not in the bias.
+    """
+    notes = [NOT_COMPARABLE]
+    ratings, problems = _ratings(entrants, known.all, anchors)
+    notes += [f"{setting}: {r.warning}" for setting, r in ratings.items() if r.warning]
+    notes += problems
+    if anchors is not None:
+        notes.append(f"anchors: {anchors.name}, {len(anchors.systems)} systems, sha256 {anchors.sha256}")
+    if known.missing:
+        notes.append(f"{known.missing} duels aren't judged yet; the same command goes on")
+    if known.failed:
+        notes.append(f"{known.failed} duels have no verdict: no reply could be used")
+    if found.draws:
+        notes.append(f"{len(found.draws)} duels are draws without a judge: both builds are the same file")
+    notes += [f"{s} on {t} can't be shown: {why}" for (s, t), why in sorted(found.unseen.items())]
+    notes += [f"{s} has no build for {n} tasks" for s, n in sorted(entrants.missing.items())]
+    bias: dict[str, PositionBias] = {
+        q: position_bias(v for v in known.judged if v.question == q) for q in QUESTIONS
+    }
+    return Results(ratings, bias, notes)
+
+
+def _ratings(
+    entrants: Entrants, verdicts: Sequence[Verdict], anchors: Anchors | None
+) -> tuple[dict[str, elo.Ratings], list[str]]:
+    """Ratings overall and, where there are several, by setting; why the others don't exist."""
+    setting_of = {name: str(task.hidden["setting"]) for name, task in entrants.tasks.items()}
+    settings = sorted({setting_of[v.task] for v in verdicts})
+    parts = {elo.OVERALL: list(verdicts)}
+    parts |= {s: [v for v in verdicts if setting_of[v.task] == s] for s in settings}
+    rated, problems = {}, []
+    for setting, part in parts.items():
+        core = None if anchors is None else set(anchors.systems) & set(elo.systems_of(part))
+        try:
+            rated[setting] = elo.rate(part, core)
+        except ValueError as error:
+            problems.append(f"{setting}: no ratings: {error}")
+    return rated, problems
+
+
+def tables(found: Results) -> list[Table]:
+    """The ratings (one row per setting and system), and the position bias (one per question)."""
+    names = ("setting", "system", "ELO", "align", "design", "verdicts", "anchor")
+    right = {"ELO", "align", "design", "verdicts"}
+    rows = tuple(
+        (
+            setting,
+            row.system,
+            _estimate(row.elo),
+            _estimate(row.alignment),
+            _estimate(row.design),
+            row.n_verdicts,
+            "yes" if row.anchor else "",
+        )
+        for setting, rated in found.ratings.items()
+        for row in rated.systems
+    )
+    return [
+        Table(
+            "brickbench.ratings",
+            "Ratings",
+            tuple(Column(name, "right" if name in right else "left") for name in names),
+            rows,
+            note="\n".join(found.notes),
+        ),
+        _bias_table(found.bias),
+    ]
+
+
+def _bias_table(bias: Mapping[str, PositionBias]) -> Table:
+    names = ("first picks", "p", "alike in both orders", "p of conflicts")
+    rows = tuple(
+        (
+            question,
+            Rate(b.first_share, b.first_picks, b.n_verdicts),
+            b.p_value,
+            Rate(b.consistency, b.consistent, b.n_pairs),
+            b.conflict_p_value,
+        )
+        for question, b in bias.items()
+    )
+    columns = (Column("question"), *(Column(name, "right") for name in names))
+    return Table("brickbench.position_bias", "Does the judge mind the order?", columns, rows)
+
+
+def _estimate(found: elo.Estimate) -> Estimate:
+    return Estimate(found.elo, None, found.low, found.high)
+
+
+def as_json(
+    found: Results, known: Verdicts, judge: Mapping[str, Any], anchors: Anchors | None
+) -> dict[str, Any]:
+    """Everything, for scripts."""
+    return {
+        "arena": 1,
+        "judge": dict(judge),
+        "anchors": None if anchors is None else {"name": anchors.name, "sha256": anchors.sha256},
+        "comparable_with_published": False,
+        "verdicts": len(known.judged),
+        "draws": len(known.all) - len(known.judged),
+        "missing": known.missing,
+        "failed": known.failed,
+        "failed_replies": known.failed_replies,
+        "cost_usd": known.cost_usd,
+        "ratings": {
+            setting: {"n_tasks": rated.n_tasks, "systems": [asdict(row) for row in rated.systems]}
+            for setting, rated in found.ratings.items()
+        },
+        "position_bias": {
+            question: {
+                **asdict(bias),
+                "first_share": bias.first_share,
+                "consistency": bias.consistency,
+                "conflict_p_value": bias.conflict_p_value,
+            }
+            for question, bias in found.bias.items()
+        },
+        "notes": list(found.notes),
+    }

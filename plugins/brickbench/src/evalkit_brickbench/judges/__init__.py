@@ -1,0 +1,1 @@
+"""Models that look at pictures of builds: asking them, the judge of questions, the builds of an arena."""

@@ -1,0 +1,169 @@
+"""Asking a judge: pictures, then the text; what can't be used is asked for again, twice at most."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from evalkit import EvalkitError, Image, UsageError
+from evalkit.models import (
+    CallKey,
+    Controls,
+    Limiters,
+    Message,
+    ModelClient,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ModelSession,
+    RetryPolicy,
+    cost,
+)
+from evalkit_brickbench.scoring.replies import ReplyError
+
+TRIES = 3
+CONTROLS = Controls(temperature=0.0, max_output_tokens=2048)
+"""Greedy; what the user's `-M` says goes before."""
+
+T = TypeVar("T")
+
+
+class Recorder(Protocol):
+    """Where calls are written down: events, and the bodies that they refer to by hash."""
+
+    def event(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Append an event."""
+
+    def blob(self, data: bytes) -> str:
+        """SHA-256 of the bytes, which may be kept."""
+
+    def flush(self) -> None:
+        """Make sure that all events are written."""
+
+
+class BudgetReachedError(EvalkitError):
+    """No further question is asked: the dollars are spent, or can't be counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What came of a question: `answer` is None if no reply could be used; `failures` say why, one each.
+
+    `reply` is the last one. Tokens and dollars are those of all tries, None where they aren't known.
+    """
+
+    answer: T | None
+    failures: tuple[str, ...]
+    reply: str
+    served_by: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """All but the answer."""
+        return {
+            "failures": list(self.failures),
+            "reply": self.reply,
+            "served_by": self.served_by,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+        }
+
+
+class Judge:
+    """A model that answers questions about pictures; may be asked by several threads at once."""
+
+    def __init__(self, client: ModelClient, recorder: Recorder, max_cost_usd: float | None = None) -> None:
+        """UsageError for a budget in dollars without known prices."""
+        self._client, self._recorder, self._max_cost_usd = client, recorder, max_cost_usd
+        self._limiters = Limiters()
+        self._prices = client.describe().get("prices")
+        self._spent_usd, self._uncounted, self._lock = 0.0, False, threading.Lock()
+        if max_cost_usd is not None and self._prices is None:
+            raise UsageError(f"no prices are known for {client.model}, so a budget of cost can't be kept")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Name and settings, as far as answers depend on them."""
+        controls = self._client.controls.filled(CONTROLS).filled(self._client.defaults)
+        return {"source": dict(self._client.source), "controls": controls.given()}
+
+    @property
+    def connections(self) -> int:
+        """Questions that may be under way at once."""
+        return self._client.max_connections
+
+    def ask(self, task: str, text: str, pictures: Sequence[bytes], parse: Callable[[str], T]) -> Asked[T]:
+        """Ask about PNG files; `parse` raises ReplyError for a reply that can't be used.
+
+        A refusal or a reply that was cut off counts as one, too. Raises ModelError if the model can't be
+        reached, BudgetReachedError before a question that would go beyond the budget.
+        """
+        images = tuple(Image(f"{number}.png", data) for number, data in enumerate(pictures, 1))
+        request = ModelRequest((Message("user", images=images), Message("user", text)), controls=CONTROLS)
+        retry = RetryPolicy(self._client.attempts)
+        limiter = self._limiters.of(self._client)
+        session = ModelSession(self._client, limiter, retry, None, self._recorder)
+        failures: list[str] = []
+        answer, reply = None, None
+        while answer is None and len(failures) < TRIES:
+            self._check_budget()
+            spent = len(session.usages)
+            try:
+                reply = session.complete(request, key=CallKey(task, 1, len(failures) + 1))
+                answer = parse(_whole_text(reply))
+            except ReplyError as error:
+                failures.append(str(error))
+            except ModelError as error:
+                if not error.policy.counts:
+                    raise
+                failures.append(str(error))
+            finally:
+                self._spend(session, spent)
+        return self._asked(answer, failures, reply, session)
+
+    def close(self) -> None:
+        """End what waits, and give connections back."""
+        self._limiters.close()
+        self._client.close()
+
+    def _check_budget(self) -> None:
+        if self._max_cost_usd is None:
+            return
+        if self._uncounted:
+            raise BudgetReachedError("the provider doesn't count tokens, so a budget of cost can't be kept")
+        if self._spent_usd >= self._max_cost_usd:
+            raise BudgetReachedError(
+                f"cost: limit {self._max_cost_usd:g} $, spent {self._spent_usd:.4g} $; run it again to go on"
+            )
+
+    def _spend(self, session: ModelSession, already: int) -> None:
+        costs = [cost(usage, self._prices) for usage in session.usages[already:]]
+        with self._lock:
+            self._spent_usd += sum(price for price in costs if price is not None)
+            self._uncounted |= None in costs
+
+    def _asked(
+        self, answer: T | None, failures: Sequence[str], reply: ModelReply | None, session: ModelSession
+    ) -> Asked[T]:
+        counted = session.usages and not session.counters["uncounted_calls"]
+        costs = [cost(usage, self._prices) for usage in session.usages]
+        return Asked(
+            answer,
+            tuple(failures),
+            "" if reply is None else reply.text[:4000],
+            None if reply is None else reply.served_by,
+            session.counters["input_tokens"] if counted else None,
+            session.counters["output_tokens"] if counted else None,
+            sum(c for c in costs if c is not None) if costs and None not in costs else None,
+        )
+
+
+def _whole_text(reply: ModelReply) -> str:
+    if reply.finish_reason == "length":
+        raise ReplyError("the reply was cut off by the limit of output tokens")
+    return reply.text
