@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalkit_brickbench.build._assembly import Assembly
 from evalkit_brickbench.build._errors import BuildError
 from evalkit_brickbench.ldraw.writer import Model, file_name, references, write_ldr, write_mpd
 from evalkit_brickbench.scene import Scene
+
+if TYPE_CHECKING:
+    from evalkit_brickbench.build._assembly import Assembly
 
 
 def scene_of(model: Assembly) -> Scene:

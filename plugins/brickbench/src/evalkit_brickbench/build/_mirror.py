@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from evalkit_brickbench.build._assembly import Assembly, Member
 from evalkit_brickbench.build._errors import BuildError, listed
 from evalkit_brickbench.build._knowledge import mirror_image, title_of
 from evalkit_brickbench.build._pose import Axis, Pose
 from evalkit_brickbench.build._symmetry import own_reflection
 from evalkit_brickbench.scene import Floats
+
+if TYPE_CHECKING:
+    from evalkit_brickbench.build._assembly import Assembly, Member
 
 
 def mirrored(model: Assembly, axis: Axis, at: float, name: str | None) -> Assembly:
@@ -53,7 +57,7 @@ class _Mirror:
 
     def of(self, model: Assembly, name: str, reflection: Floats) -> Assembly:
         """A new assembly of the mirrored members."""
-        image = Assembly(name)
+        image = type(model)(name)
         for member in model.members:
             self._add(image, member, reflection)
         return image
