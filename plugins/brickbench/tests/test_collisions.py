@@ -323,3 +323,16 @@ def test_a_heap_with_too_many_unlike_pairs_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(collisions, "TRIAL_LIMIT", 10)
     with pytest.raises(TooManyPairsError, match=r"limit 10\): parts are piled up"):
         check(heap(5))
+
+
+def test_too_many_shapes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalkit_brickbench import collisions
+
+    monkeypatch.setattr(collisions, "TRIANGLE_LIMIT", 12)  # one cube
+    assert len(check(scene_of(("cube", [0, 0, 0]), ("cube", [50, 0, 0])))) == 0
+    with pytest.raises(TooManyPairsError, match="more than 12 triangles"):
+        check(scene_of(("cube", [0, 0, 0]), ("dot", [50, 0, 0])))
+    stretched = scene_of(("cube", [0, 0, 0]), ("cube", [50, 0, 0]))
+    stretched.matrices[1] *= 2.0
+    with pytest.raises(TooManyPairsError, match="stretched in ways of their own"):
+        check(stretched)

@@ -124,7 +124,7 @@ def test_unknown_and_shapeless_parts_are_left_out_and_noted() -> None:
     shapes = Shapes(
         points={"box 40 24 40": Builder().box(0, 0, 0, 0, 40, 24, 40).shapes.points["box 40 24 40"]}
     )
-    assert judge_stability(scene, [0, -1], shapes).notes == ("1 unknown parts left out",)
+    assert judge_stability(scene, [0, -1], shapes).notes == ("1 unknown part left out",)
     named = replace(scene, stems=("box 40 24 40", "ghost"))
     found = judge_stability(named, [0, 1], shapes)
     assert (found.stable, found.notes) == (True, ("no shape known, left out: ghost",))
@@ -185,3 +185,10 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         "sys.exit(any(m in sys.modules for m in ('scipy', 'pybullet', 'mujoco', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_clusters_with_too_many_pieces_are_undetermined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalkit_brickbench.stability.pieces.PIECE_LIMIT", 1)
+    found = judge(SCENES["two bricks flush"][0], screen=False)
+    assert (found.stable, found.method, found.engine) == (None, "undetermined", None)
+    assert "too many to simulate" in found.clusters[0].reason

@@ -153,12 +153,53 @@ def test_a_file_that_cant_be_used_is_one_line(tmp_path, content, words):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_parts_in_one_place_by_the_thousand_end_in_one_line(tmp_path):
+def test_parts_in_one_place_by_ten_thousands_end_in_one_line(tmp_path):
     model = written(tmp_path / "heap.ldr", *(brick(0, -24, 0) for _ in range(20_000)))
     done = evalkit("try", "brickbench.model", model)
     assert done.returncode == 2
     assert "parts are so crowded" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_parts_in_one_place_by_the_thousand_are_one_violation(tmp_path):
+    model = written(tmp_path / "heap.ldr", *(brick(0, -24, 0) for _ in range(3000)))
+    found, code = tried(model)
+    assert code == 1
+    assert [v["code"] for v in found["violations"]] == ["too_dense"]
+    assert found["report"]["unlabelled_stud_contacts"] is None
+    assert any("so crowded" in note for note in found["report"]["notes"])
+
+
+def test_piles_of_large_plates_are_checked(tmp_path):
+    model = written(tmp_path / "plates.ldr", *(brick(0, -8 * i, 0, part="3811") for i in range(80)))
+    found, _ = tried(model)
+    assert any("so crowded" in note for note in found["report"]["notes"])
+    assert found["report"]["collision_pairs"] == []
+
+
+def test_thousands_of_loose_parts_end_in_time(tmp_path):
+    lines = [brick(100 * (i % 80), -24, 60 * (i // 80)) for i in range(6400)]
+    found, code = tried(written(tmp_path / "loose.ldr", *lines))
+    assert code == 1
+    assert found["report"]["stable"] is None
+    assert any("4000 components" in failure for failure in found["report"]["failures"])
+
+
+def test_unknown_colours_are_told(tmp_path):
+    model = written(
+        tmp_path / "odd.ldr", brick(0, -24, 0, colour=99999), brick(0, -48, 0, colour="0x2FF00FF")
+    )
+    found, _ = tried(model)
+    (note,) = found["report"]["notes"]
+    assert "colour 99999 isn't in the table" in note
+
+
+def test_names_without_end_are_cut(tmp_path):
+    model = written(tmp_path / "long.ldr", brick(0, -24, 0), brick(0, -48, 0, part="x" * 1_000_000))
+    found, _ = tried(model)
+    assert found["report"]["unknown_parts"] == {"x" * 255: 1}
+    assert any("more than 255 characters" in note for note in found["report"]["notes"])
+    assert len(evalkit("try", "brickbench.model", model).stdout) < 5000
 
 
 def test_a_pile_of_hundreds_is_told_to_collide_and_not_simulated(tmp_path):

@@ -25,11 +25,14 @@ from evalkit_brickbench.scene import Floats, Mesh, MeshSource, Scene
 Kind = Literal["surface", "containment", "duplicate"]
 
 KINDS: tuple[Kind, ...] = ("surface", "containment", "duplicate")
-PAIR_LIMIT = 20_000_000
+PAIR_LIMIT = 4_000_000
 """More pairs of overlapping boxes than this are refused: a pile of parts, not a model."""
-TRIAL_LIMIT = 500_000
-"""More unknown relative poses than this are refused: each costs about 0.3 ms, and a set of 4,000 parts has
+TRIAL_LIMIT = 60_000
+"""More unknown relative poses than this are refused: each costs about 0.4 ms, and a set of 4,000 parts has
 some 2,000."""
+TRIANGLE_LIMIT = 1_200_000
+"""Parts of different kinds, or stretched differently, with more triangles than this between them are refused:
+each costs about 20 µs and 1 kB. Sets have up to 300,000."""
 
 _CLEAR = 0
 _SHAPES_KEPT = 4096
@@ -83,7 +86,7 @@ def collide(
     store: VerdictStore | None = None,
 ) -> Collisions:
     """Colliding pairs of a scene; the catalogue resolves aliases, the store keeps verdicts (default: the
-    user's cache). Raises `TooManyPairsError` for piles of parts.
+    user's cache). Raises `TooManyPairsError` for piles of parts, and for too many shapes.
 
     The same parts give the same pairs whatever their order, the process or the state of the store.
     """
@@ -123,9 +126,11 @@ class _Placed:
 def _place(scene: Scene, meshes: MeshSource, catalogue: Catalogue | None, profile: Profile) -> _Placed:
     matrices, positions = scene.matrices.copy(), scene.positions.copy()
     found: dict[str, tuple[Mesh | None, Floats | None]] = {}
+    triangles = 0
     for stem in scene.stems:
         if stem not in found:
             found[stem] = _find(stem, scene, meshes, catalogue)
+            triangles = _counted(triangles, found[stem][0])
     for index, stem in enumerate(scene.stems):
         pose = found[stem][1]
         if pose is not None:
@@ -139,6 +144,7 @@ def _place(scene: Scene, meshes: MeshSource, catalogue: Catalogue | None, profil
     kept: list[int] = []
     kinds: list[int] = []
     without_mesh: list[int] = []
+    triangles = 0
     for index, stem in enumerate(scene.stems):
         mesh = found[stem][0]
         if mesh is None:
@@ -146,6 +152,7 @@ def _place(scene: Scene, meshes: MeshSource, catalogue: Catalogue | None, profil
         elif not flat[index]:
             key = (stem, stretches[index].tobytes() if stretched[index] else b"")
             if key not in numbers:
+                triangles = _counted(triangles, mesh)
                 numbers[key] = len(shapes)
                 shapes.append(_shape(mesh, stretches[index], profile.inset_ldu))
             kept.append(index)
@@ -163,6 +170,17 @@ def _place(scene: Scene, meshes: MeshSource, catalogue: Catalogue | None, profil
         without_mesh=tuple(without_mesh),
         without_volume=tuple(int(index) for index in np.flatnonzero(flat)),
     )
+
+
+def _counted(triangles: int, mesh: Mesh | None) -> int:
+    """The number of triangles with those of one more mesh; `TooManyPairsError` beyond `TRIANGLE_LIMIT`."""
+    total = triangles + (0 if mesh is None else len(mesh.triangles))
+    if total > TRIANGLE_LIMIT:
+        raise TooManyPairsError(
+            f"the different shapes of parts have more than {TRIANGLE_LIMIT:,} triangles: too many kinds "
+            "of parts, or too many that are stretched in ways of their own"
+        )
+    return total
 
 
 def _find(
@@ -299,6 +317,7 @@ __all__ = [
     "PAIR_LIMIT",
     "PROFILES",
     "TRIAL_LIMIT",
+    "TRIANGLE_LIMIT",
     "Collisions",
     "Kind",
     "Profile",

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
+
 from evalkit_brickbench.collisions import PROFILES, Collisions, TooManyPairsError, collide
 from evalkit_brickbench.connections import (
     Components,
@@ -23,6 +25,7 @@ from evalkit_brickbench.connections import (
     connect,
     unlabelled_contacts,
 )
+from evalkit_brickbench.ldraw.colours import palette_of
 from evalkit_brickbench.ldraw.flatten import flatten
 from evalkit_brickbench.ldraw.geometry import LDrawMeshes
 from evalkit_brickbench.ldraw.library import Library
@@ -42,6 +45,10 @@ Engine = Literal["pybullet", "mujoco"]
 
 COLLISIONS_TO_STAND = 1000
 """A pile with more colliding pairs has no stability worth looking for."""
+COMPONENTS_TO_STAND = 4000
+"""A model with more components isn't looked at: each costs some 3 ms, and builds have up to 4,000 parts."""
+LARGEST_CROWD = 10_000
+"""A model with more parts, so crowded that contacts can't be looked for, is refused."""
 INSET_LDU = 0.0
 """Of the meshes made from LDraw files: the collision profile moves surfaces itself."""
 
@@ -90,8 +97,9 @@ def tools(protocol: Protocol) -> Tools:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inspection:
-    """What was found. `collisions` is None for piles of parts that are too dense to check (`failures` says
-    so), `stability` where it wasn't looked at: after collisions, or if nobody asked.
+    """What was found. `collisions` is None for piles of parts that are too dense to check, `stability` where
+    it wasn't looked at: in piles, with too many components (`failures` says so), or if nobody asked.
+    `contacts` is None where parts are too crowded to look for them (a note says so).
     """
 
     name: str
@@ -101,7 +109,7 @@ class Inspection:
     notes: tuple[Note, ...]
     connections: Connections
     components: Components
-    contacts: Contacts
+    contacts: Contacts | None
     collisions: Collisions | None
     stability: Stability | None
     failures: tuple[str, ...]
@@ -134,9 +142,11 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
         scene, notes = flatten(document, kit.library)
         if not len(scene):
             raise LDrawError(f"{name}: it places no part")
+        colours = palette_of(kit.library).note_unknown(np.unique(scene.colours).tolist(), document.main.name)
     with watch("connect"):
-        connections, contacts = _connected(scene, kit, name)
+        connections = _connected(scene, kit, name)
         components = connections.components()
+        contacts, crowded = _contacts(connections, kit, document)
     meshes = meshes_for(scene, kit)
     failures: list[str] = []
     collisions: Collisions | None = None
@@ -147,17 +157,19 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
             failures.append(str(error))
     stability = None
     if stand and collisions is not None:
-        if len(collisions) <= COLLISIONS_TO_STAND:
+        if len(collisions) > COLLISIONS_TO_STAND:
+            failures.append(f"stability isn't looked at with more than {COLLISIONS_TO_STAND} colliding pairs")
+        elif len(components.sizes) > COMPONENTS_TO_STAND:
+            failures.append(f"stability isn't looked at with more than {COMPONENTS_TO_STAND} components")
+        else:
             with watch("stand"):
                 stability = _stand(scene, components, kit, meshes)
-        else:
-            failures.append(f"stability isn't looked at with more than {COLLISIONS_TO_STAND} colliding pairs")
     return Inspection(
         name,
         hashlib.sha256(data).hexdigest(),
         document,
         scene,
-        (*document.notes, *notes),
+        (*document.notes, *notes, *colours, *crowded),
         connections,
         components,
         contacts,
@@ -170,12 +182,25 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
     )
 
 
-def _connected(scene: Scene, kit: Tools, name: str) -> tuple[Connections, Contacts]:
+def _connected(scene: Scene, kit: Tools, name: str) -> Connections:
     try:
-        connections = connect(scene, kit.providers.catalogue)
-        return connections, unlabelled_contacts(connections, kit.providers.catalogue)
+        return connect(scene, kit.providers.catalogue)
     except CrowdedSceneError as error:
         raise LDrawError(f"{name}: {error}") from error
+
+
+def _contacts(
+    connections: Connections, kit: Tools, document: Document
+) -> tuple[Contacts | None, tuple[Note, ...]]:
+    """Contacts without a labelled connection: a hint, without which a model can be checked all the same.
+    LDrawError for crowds of more than `LARGEST_CROWD` parts."""
+    try:
+        return unlabelled_contacts(connections, kit.providers.catalogue), ()
+    except CrowdedSceneError as error:
+        if len(connections.parts.stems) > LARGEST_CROWD:
+            raise LDrawError(f"{document.name}: {error}; check a part of the model at a time") from error
+        message = f"{error}: studs without a labelled connection aren't looked for"
+        return None, (Note("crowded", message, document.main.name),)
 
 
 def _stand(scene: Scene, components: Components, kit: Tools, meshes: MeshSource) -> Stability:

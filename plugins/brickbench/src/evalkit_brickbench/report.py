@@ -11,6 +11,7 @@ import numpy as np
 
 from evalkit_brickbench.connections import FAMILIES
 from evalkit_brickbench.inspection import Inspection
+from evalkit_brickbench.stability.constants import AIR_LDU
 from evalkit_brickbench.stability.verdict import ComponentMotion, Stability
 
 SHOWN_COLLISIONS = 12
@@ -36,9 +37,9 @@ def as_json(found: Inspection) -> dict[str, Any]:
         "component_sizes": sorted(found.components.sizes.tolist(), reverse=True),
         "connection_edges": {name: connections.by_family().get(name, 0) for name in FAMILIES},
         "inexact_connections": inexact(found),
-        "unlabelled_stud_contacts": np.unique(
-            np.stack([contacts.stud_parts, contacts.parts], axis=1), axis=0
-        ).tolist(),
+        "unlabelled_stud_contacts": None
+        if contacts is None
+        else np.unique(np.stack([contacts.stud_parts, contacts.parts], axis=1), axis=0).tolist(),
         "mirrored_parts": np.flatnonzero(connections.parts.reflected).tolist(),
         "deformed_parts": np.flatnonzero(connections.parts.deformed).tolist(),
         "tolerance_profile": found.protocol.profile,
@@ -230,7 +231,7 @@ def _connection_lines(found: Inspection) -> list[str]:
             f"  {_count(len(loose), 'connection')} not exact; the loosest by {worst['residual_ldu']:g} LDU, "
             f"{worst['residual_rad']:g} rad ({worst['family']}): {_named(found, i)} and {_named(found, j)}"
         )
-    if len(found.contacts):
+    if found.contacts is not None and len(found.contacts):
         stud, other = int(found.contacts.stud_parts[0]), int(found.contacts.parts[0])
         lines.append(
             f"  {_count(len(found.contacts), 'stud')} inside parts of other components without a labelled "
@@ -254,7 +255,9 @@ def _collision_lines(found: Inspection, named_too: bool) -> list[str]:
     left = unchecked(found)
     if left:
         names = ", ".join(f"{stem} × {n}" for stem, n in list(left.items())[:SHOWN_LINES])
-        lines.append(f"  not checked, without a mesh: {names}{' …' if len(left) > SHOWN_LINES else ''}")
+        lines.append(
+            f"  not checked, no mesh or no volume: {names}{' …' if len(left) > SHOWN_LINES else ''}"
+        )
     return lines
 
 
@@ -265,7 +268,8 @@ def _stability_lines(found: Inspection) -> list[str]:
     verdict = {True: "stable", False: "unstable", None: "undetermined"}[stability.stable]
     unsure = "neither screen nor simulation can tell"
     by = unsure if stability.stable is None else f"by {stability.method}"
-    engine = f", {stability.engine}" if stability.engine else ""
+    simulated = stability.engine is not None and stability.method != "screen"
+    engine = f", {stability.engine}" if simulated else ""
     lines = [f"stability: {verdict} ({by}{engine}); moves {stability.max_displacement_ldu:.3g} LDU at most"]
     if found.collisions is not None and len(found.collisions):
         lines.append("  colliding parts were taken as they are: the verdict holds if they are mended")
@@ -283,10 +287,15 @@ def _at_fault(stability: Stability) -> list[ComponentMotion]:
 def _motion_line(found: Inspection, motion: ComponentMotion) -> str:
     where = _common_path(found, motion.component)
     name = f"component {motion.component} ({_count(motion.parts, 'part')}{f' of {where}' if where else ''})"
-    air = f" starts {motion.drop_ldu:.2f} LDU in the air," if motion.drop_ldu > 0 else ""
-    return (
+    air = f" starts {motion.drop_ldu:.2f} LDU in the air," if motion.drop_ldu > AIR_LDU else ""
+    moves = (
         f"{name}{air} moves {motion.displacement_ldu:.2f} LDU, furthest {_named(found, motion.furthest_part)}"
     )
+    margin = motion.centre_margin_ldu
+    if margin is None:
+        return moves
+    side = "inside" if margin >= 0 else "outside"
+    return f"{moves}; its centre of mass is {abs(margin):.1f} LDU {side} its support"
 
 
 def _named(found: Inspection, index: int) -> str:

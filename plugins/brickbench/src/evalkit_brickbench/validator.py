@@ -7,9 +7,10 @@ from typing import Any
 
 from evalkit import Candidate, Task, Violation
 from evalkit_brickbench.designs import look
-from evalkit_brickbench.inspection import Inspection
+from evalkit_brickbench.inspection import Inspection, tools
 from evalkit_brickbench.ldraw.notes import LDrawError
 from evalkit_brickbench.part_rules import PartRules
+from evalkit_brickbench.parts.catalogue import Catalogue
 from evalkit_brickbench.report import SHOWN_COLLISIONS, collision_line, collision_rows
 from evalkit_brickbench.settings import settings_of
 
@@ -28,7 +29,9 @@ class BuildValidator:
         except LDrawError as error:
             return [Violation("unreadable", str(error))]
         rules = PartRules.of(task.inputs)
-        return [*_unknown(found, advisory=rules is None), *_rules(found, rules), *_collisions(found)]
+        catalogue = tools(self._settings.protocol()).providers.catalogue
+        unknown = _unknown(found, advisory=rules is None)
+        return [*unknown, *_rules(found, rules, catalogue), *_collisions(found)]
 
 
 def _unknown(found: Inspection, *, advisory: bool) -> list[Violation]:
@@ -43,12 +46,12 @@ def _unknown(found: Inspection, *, advisory: bool) -> list[Violation]:
     return [Violation("unknown_part", message, ids, total, 0, advisory)]
 
 
-def _rules(found: Inspection, rules: PartRules | None) -> list[Violation]:
+def _rules(found: Inspection, rules: PartRules | None, catalogue: Catalogue) -> list[Violation]:
     if rules is None:
         return []
     return [
         Violation(broken.code, broken.message, broken.ids, broken.value, broken.limit)
-        for broken in rules.check(found.scene)
+        for broken in rules.check(found.scene, catalogue)
     ]
 
 

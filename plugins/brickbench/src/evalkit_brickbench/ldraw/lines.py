@@ -18,6 +18,8 @@ EDGE_COLOUR = 24
 LARGEST_NUMBER = 1e7
 """Coordinates beyond this (4 km in LDU) are taken for damage."""
 LARGEST_COLOUR = 0x7FFFFFF
+LONGEST_NAME = 255
+"""No file system has longer names; reports repeat them."""
 
 _ORGANISATION = re.compile(
     r"(?:unofficial[ _]?)?(?:48[ _]|8[ _])?(part|subpart|primitive|shortcut|model|configuration|helper)\b"
@@ -132,7 +134,12 @@ def _take_reference(fields: list[str], number: int, state: _State, ghost: bool =
         colour = _colour(fields[1], number, state)
     if ghost:
         state.ghosts.append(len(state.names))
-    state.names.append(fields[14].rstrip())
+    name = fields[14].rstrip()
+    if len(name) > LONGEST_NAME:
+        name = name[:LONGEST_NAME]
+        message = f"the name of the part has more than {LONGEST_NAME} characters; cut there"
+        state.notes.add("long-name", message, state.file, number)
+    state.names.append(name)
     state.colours.append(colour)
     state.lines.append(number)
     state.steps.append(state.step)

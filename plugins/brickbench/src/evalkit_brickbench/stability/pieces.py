@@ -27,6 +27,9 @@ THINNEST_LDU = 0.2
 """Polygons narrower than this are left out: nothing rests on a sliver alone."""
 THINNEST_PIECE_LDU = 0.02
 FOOT_LDU = 1.0
+PIECE_LIMIT = 50_000
+"""Clusters with more pieces that may meet aren't simulated: finding which do takes 10 s for so many, and no
+engine would be done in time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,10 +65,12 @@ class Pieces:
         solids: list[Solid | None],
         rotations: Floats,
         positions: Floats,
-    ) -> list[EngineBody]:
-        """Bodies that may meet each other and the ground. Those that are proven not to move are fixed."""
+    ) -> list[EngineBody] | None:
+        """Bodies that may meet each other and the ground. Those that are proven not to move are fixed. None
+        above `PIECE_LIMIT`."""
         boxes = [part_boxes(body.parts, solids, rotations, positions) for body in bodies]
-        plates = []
+        plates: list[list[Floats]] = []
+        count = 0
         for index, body in enumerate(bodies):
             others = [box for k, box in enumerate(boxes) if k != index and not (fixed[k] and fixed[index])]
             low = np.concatenate([box[0] for box in others]) - NEAR_LDU
@@ -83,6 +88,9 @@ class Pieces:
                     placed = plate @ rotations[part].T + positions[part]
                     if _meet(placed.min(axis=0)[None], placed.max(axis=0)[None], low[close], high[close]):
                         own.append(placed)
+                if count + len(own) > PIECE_LIMIT:
+                    return None
+            count += len(own)
             plates.append(own)
         near = _near_others(plates, fixed)
         return [

@@ -23,11 +23,13 @@ from evalkit_brickbench.stability.contacts import (
     ground_contacts,
     join,
 )
-from evalkit_brickbench.stability.pieces import EngineBody, Pieces
+from evalkit_brickbench.stability.pieces import PIECE_LIMIT, EngineBody, Pieces
 from evalkit_brickbench.stability.programs import drops, free_motion, residual_gaps, rests
 from evalkit_brickbench.stability.simulation import available_engine, engine_version, run
 from evalkit_brickbench.stability.solids import Solid, Solids, placed_solids
 from evalkit_brickbench.stability.worker import Outcome
+
+TOO_MANY_PIECES = f"more than {PIECE_LIMIT:,} faces near other components: too many to simulate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def _left_out(scene: Scene, labels: NDArray[np.int64], found: list[Solid | None]
     notes = []
     unknown = int((labels < 0).sum())
     if unknown:
-        notes.append(f"{unknown} unknown parts left out")
+        notes.append(f"{unknown} unknown part{'' if unknown == 1 else 's'} left out")
     shapeless = sorted({scene.stems[i] for i in np.flatnonzero(labels >= 0) if found[i] is None})
     if shapeless:
         notes.append(f"no shape known, left out: {', '.join(shapeless)}")
@@ -253,16 +255,24 @@ class _Judge:
         """Fill in the verdicts of the groups that are open, smallest first."""
         if not open_groups:
             return
-        self.simulated = True
         until = time.monotonic() + seconds
         pieces = Pieces()
         order = sorted(open_groups, key=lambda g: sum(len(self.bodies[i].parts) for i in self.groups[g]))
-        jobs = [self._engine_bodies(pieces, self.groups[g]) for g in order]
-        outcomes, trouble = run(engine, self.ground_ldu, jobs, until - time.monotonic())
-        for g, outcome in zip(order, outcomes, strict=True):
+        jobs: dict[int, list[EngineBody]] = {}
+        for g in order:
+            made = self._engine_bodies(pieces, self.groups[g])
+            if made is None:
+                verdicts[g] = self._verdict(self.groups[g], None, TOO_MANY_PIECES, "undetermined")
+            else:
+                jobs[g] = made
+        if not jobs:
+            return
+        self.simulated = True
+        outcomes, trouble = run(engine, self.ground_ldu, list(jobs.values()), until - time.monotonic())
+        for g, outcome in zip(jobs, outcomes, strict=True):
             verdicts[g] = self._from_outcome(self.groups[g], outcome, trouble)
 
-    def _engine_bodies(self, pieces: Pieces, group: list[int]) -> list[EngineBody]:
+    def _engine_bodies(self, pieces: Pieces, group: list[int]) -> list[EngineBody] | None:
         bodies = [self.bodies[i] for i in group]
         if len(group) == 1:
             return [pieces.lone(bodies[0])]
@@ -303,7 +313,7 @@ class _Judge:
             stable=stable,
             method=method,
             max_displacement_ldu=float(self.moved.max()),
-            components=tuple(self._motion(i) for i in range(len(self.bodies))),
+            components=self._motions(),
             clusters=tuple(verdicts),
             ground_part=self.ground_part,
             ground_ldu=self.ground_ldu,
@@ -314,7 +324,11 @@ class _Judge:
             constants=c.as_dict(),
         )
 
-    def _motion(self, i: int) -> ComponentMotion:
+    def _motions(self) -> tuple[ComponentMotion, ...]:
+        support = self._support()
+        return tuple(self._motion(i, support[i]) for i in range(len(self.bodies)))
+
+    def _motion(self, i: int, support: Floats) -> ComponentMotion:
         body = self.bodies[i]
         return ComponentMotion(
             component=body.label,
@@ -323,17 +337,20 @@ class _Judge:
             drop_ldu=float(self.drop[i]),
             displacement_ldu=float(self.moved[i]),
             furthest_part=int(self.furthest[i]),
-            centre_margin_ldu=centre_margin(body, self._support(i)),
+            centre_margin_ldu=centre_margin(body, support),
         )
 
-    def _support(self, i: int) -> Floats:
-        """Points [n, 3] where a body is held from below."""
+    def _support(self) -> list[Floats]:
+        """Points [n, 3] where each body is held from below."""
         contacts, steep = self.contacts, c.SUPPORT_NORMAL_Y
         touching = residual_gaps(contacts, np.zeros(len(self.bodies))) < c.TOUCH_LDU
-        from_b = (contacts.a == i) & (contacts.normals[:, 1] < -steep)
-        from_a = (contacts.b == i) & (contacts.normals[:, 1] > steep)
-        points: Floats = contacts.points[touching & (from_a | from_b)]
-        return points
+        from_b = touching & (contacts.normals[:, 1] < -steep)
+        from_a = touching & (contacts.normals[:, 1] > steep) & (contacts.b != GROUND)
+        held = np.concatenate([contacts.a[from_b], contacts.b[from_a]])
+        points = np.concatenate([contacts.points[from_b], contacts.points[from_a]])
+        order = np.argsort(held, kind="stable")
+        ends = np.searchsorted(held[order], np.arange(1, len(self.bodies)))
+        return np.split(points[order], ends)
 
     def _touching(self) -> tuple[tuple[int, int], ...]:
         near = (self.contacts.b >= 0) & (self.contacts.gaps < c.TOUCH_LDU)
