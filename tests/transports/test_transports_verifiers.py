@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evalkit.errors import EvalkitError, UnknownNameError
+from evalkit.errors import EvalkitError, UnknownNameError, UsageError
 
 pytest.importorskip("verifiers", reason="verifiers isn't installed: it pins another mcp than ours")
 
@@ -44,14 +44,15 @@ ROLLOUTS = """
 import asyncio, json, sys
 from pathlib import Path
 import verifiers.v1 as vf
-from verifiers.v1.runtimes import SubprocessRuntime
+from verifiers.v1.runtimes import subprocess
 from evalkit.transports.verifiers import SuiteConfig, SuiteTaskset
 
 async def this_python(self, script, env=None, *, activate=True):
     Path("program.py").write_text(script)
     return [sys.executable, str(Path("program.py").absolute())]
 
-SubprocessRuntime.prepare_uv_script = this_python
+subprocess.SubprocessRuntime.prepare_uv_script = this_python
+subprocess.CACHE_DIR = Path("cache").absolute()
 given = json.load(sys.stdin)
 tasks = list(SuiteTaskset(SuiteConfig(**given["suite"])).include(ids=given["tasks"]))
 client = vf.EvalClientConfig(base_url=given["url"], api_key_var="NO_SUCH_KEY")
@@ -150,8 +151,9 @@ def test_a_rollout_gives_the_record_that_a_run_gives(
     assert len(model.requests) == len(calls), "the model isn't asked again after the end"
 
     (asked,) = model.requests[0].body["messages"]
-    kinds = [part["type"] for part in asked["content"]]
-    assert kinds == ["text", "image_url"], "the first observation comes with its picture"
+    if suite == "polybridge.smoke":
+        kinds = [part["type"] for part in asked["content"]]
+        assert kinds == ["text", "image_url"], "the first observation comes with its picture"
 
     expected, run = reference.content(reference.only_run()), work.only_run()
     assert work.states(run) == reference.states(reference.only_run())
@@ -203,7 +205,7 @@ def test_what_evalkit_would_not_score_is_an_error() -> None:
 
     assert reward(end="the episode has ended: done", reward=0.5) == 0.5
     with pytest.raises(EvalkitError, match="the episode has ended: environment error"):
-        reward(end="the episode has ended: environment error", reward=0.0, scored=False)
+        reward(end="the episode has ended: environment error", scored=False)
     with pytest.raises(EvalkitError, match="the tool server went away"):
         reward()
 
@@ -213,3 +215,5 @@ def test_a_suite_that_there_is_not_is_told_when_tasks_are_loaded() -> None:
 
     with pytest.raises(UnknownNameError, match=r"did you mean polybridge\.smoke"):
         list(SuiteTaskset(SuiteConfig(target="polybridge.smok")))
+    with pytest.raises(UsageError, match="no suite is named"):
+        list(SuiteTaskset(SuiteConfig()))

@@ -15,9 +15,10 @@ is an error of the trace. The core's counters are metrics.
                                     runtime={"type": "subprocess"}))
     traces = [await agent.run(task) for task in tasks]
 
-For `vf-eval`, a module `my_suite.py` that imports `SuiteTaskset` and names it in `__all__` is a taskset:
+For `vf-eval`, an importable module `my_suite.py` that imports `SuiteTaskset` and names it in `__all__` is a
+taskset:
 
-    vf-eval my-suite --env.taskset.target polybridge.smoke --env.taskset.task.tools.root runs
+    vf-eval my-suite --env.taskset.target polybridge.smoke --env.taskset.task.tools.root runs …
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ class SuiteTaskConfig(vf.TaskConfig):
 class SuiteConfig(vf.TasksetConfig):
     """Which suite, and how it is played."""
 
-    target: str
-    """The suite's name."""
+    target: str = ""
+    """The suite's name. It has to be set; verifiers' command line wants a default of every setting."""
     overrides: list[str] = Field(default_factory=list)
     """Changes of the protocol, as with `-T`."""
     seed: int = 0
@@ -173,9 +174,10 @@ class EpisodeTools(vf.Toolset[ToolsConfig, Progress]):
     def _note_progress(self) -> None:
         state, end = self.state, self._episode.end
         state.counters = dict(self._episode.context.counters)
-        if end is not None and state.reward is None:
-            state.end, state.scored = self._rollouts.end, END_POLICIES[end.reason].scored
-            state.reward = self._rollouts.reward()
+        if end is not None and not state.end:
+            state.scored = END_POLICIES[end.reason].scored
+            state.reward = self._rollouts.reward() if state.scored else None
+            state.end = self._rollouts.end
 
 
 class SuiteTask(vf.Task[SuiteData, Progress, SuiteTaskConfig]):
@@ -198,7 +200,7 @@ class SuiteTask(vf.Task[SuiteData, Progress, SuiteTaskConfig]):
     async def first_metric(self, trace: vf.Trace) -> float:
         """The suite's first metric of episodes. EvalkitError if the episode has no result."""
         state: Progress = trace.state
-        if state.reward is None or not state.scored:
+        if state.reward is None:
             raise EvalkitError(state.end or "the tool server went away before it had closed the episode")
         return float(state.reward)
 
@@ -214,12 +216,13 @@ class SuiteTaskset(vf.Taskset[SuiteTask, SuiteConfig]):
     def load(self) -> Iterator[SuiteTask]:
         """The suite's tasks in its order. UnknownNameError or UsageError if there is no such suite."""
         config = self.config
-        registry = config.task.tools.registry
+        if not config.target:
+            raise UsageError("no suite is named: set the taskset's `target` (--env.taskset.target)")
         rollouts = Rollouts(
             config.target,
             PLAYER,
             overrides=config.overrides,
-            registry=registry,
+            registry=config.task.tools.registry,
             pictures=config.pictures,
         )
         try:
