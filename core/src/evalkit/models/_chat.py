@@ -20,6 +20,8 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
     Providers disagree about pictures in tool results, so for all of them alike these pictures go, with a
     fixed sentence, into the user message behind the results: the one that follows, or one of their own.
+    User messages in a row become one, since some servers want the roles to alternate: so pictures can stand
+    before a text.
     """
     found: list[dict[str, Any]] = []
     waiting: list[Image] = []
@@ -33,7 +35,11 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
                 found.append(content)
                 waiting += result.images
         elif message.role == "user":
-            found.append(_user_message(message.text, message.images, waiting))
+            asked = _user_message(message.text, message.images, waiting)
+            if not waiting and found and found[-1]["role"] == "user":
+                found[-1] = {"role": "user", "content": [*_parts(found[-1]), *_parts(asked)]}
+            else:
+                found.append(asked)
             waiting = []
         elif message.role == "assistant":
             found.append(_assistant_message(message))
@@ -65,6 +71,11 @@ def _user_message(text: str, images: Sequence[Image], tool_images: Sequence[Imag
     if len(parts) == 1 and text:
         return {"role": "user", "content": text}
     return {"role": "user", "content": parts}
+
+
+def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def _image_part(image: Image) -> dict[str, Any]:
