@@ -162,14 +162,10 @@ class EpisodeTools(vf.Toolset[ToolsConfig, Progress]):
         return with_pictures(text_result(_told(self._rollouts, shown), ok=self._episode.ok), shown)
 
     async def _rollout_over(self) -> None:
-        """End the episode that the agent has left, and tell how it ended while the rollout still listens."""
+        """End the episode that the agent has left, and tell how it ended if the rollout still listens."""
+        self._rollouts.close()
         self._state_client = None  # closed by now; without it a new one is made
-        await self._with_state(self._close)()
-
-    def _close(self) -> None:
-        if self.state.scored:
-            self._rollouts.close()
-            self._note_progress()
+        await self._with_state(self._note_progress)()
 
     def _note_progress(self) -> None:
         state, end = self.state, self._episode.end
