@@ -285,10 +285,20 @@ def test_a_slow_but_steady_body_is_no_timeout(provider):
     assert session_of(provider, "openai", "timeout.read=0.4").complete(HELLO, key=KEY).text == "slow"
 
 
+def test_user_messages_in_a_row_are_sent_as_one(provider):
+    picture = Image("a.png", b"png")
+    request = ModelRequest((Message("user", images=(picture,)), Message("user", "What is it?")))
+    session_of(provider).complete(request, key=KEY)
+    (message,) = provider.requests[0].body["messages"]
+    assert [part["type"] for part in message["content"]] == ["image_url", "text"]
+
+
 def test_a_request_that_litellm_rewrites_and_resends_is_seen(provider):
     provider.then(status(400, "Conversation roles must alternate user/assistant"), reply("ok"))
     session = session_of(provider)
-    twice = ModelRequest((Message("user", "One."), Message("user", "Two.")))
+    twice = ModelRequest(
+        (Message("user", "One."), Message("assistant", "Two."), Message("assistant", "Three."))
+    )
     found = session.complete(twice, key=KEY)
     assert [a.status for a in found.attempts] == [400, 200]
     assert found.sent["rewritten"] is True
