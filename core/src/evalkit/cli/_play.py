@@ -136,6 +136,24 @@ def gather_evidence(
     return gathered
 
 
+def gather_judgements(
+    writer: RunWriter, plugins: Plugins, model: str, options: Sequence[str], say: Callable[[str], None]
+) -> Gathered:
+    """Let a model judge the final designs that it hasn't judged yet; UsageError if it can't be reached."""
+    from evalkit.models import open_model, parse_options
+    from evalkit.run.judging import judge_designs
+
+    client = open_model(model, parse_options(options))
+    try:
+        client.check()
+        gathered = judge_designs(writer, plugins, client, say)
+    finally:
+        client.close()
+    for key, executor, why in gathered.failed:
+        say(f"{key.text()}: {executor} failed, its metrics are skipped or unscored: {why}")
+    return gathered
+
+
 def score(folder: Path, plugins: Plugins) -> Report:
     """Score a run from its record and keep the scores beside it."""
     from evalkit.report.run_report import run_report

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evalkit.cli._common import JOBS
+from evalkit.errors import UsageError
 
 
 @click.command(
@@ -14,20 +15,35 @@ from evalkit.cli._common import JOBS
     epilog="""\b
 Examples:
   evalkit rescore
-  evalkit rescore latest --metric polybridge.success_at_3 --format json""",
+  evalkit rescore latest --metric polybridge.success_at_3 --format json
+  evalkit rescore latest --judge openai/gpt-5""",
 )
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option("--metric", "metrics", multiple=True, metavar="PATTERN", help="Only these metrics.")
 @click.option("--format", "format_", type=click.Choice(["table", "markdown", "csv", "json"]), default="table")
 @click.option("--execute", is_flag=True, help="First execute final designs that lack evidence.")
 @click.option("-j", "jobs", type=JOBS, metavar="N", help="Worker processes for --execute.")
-def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bool, jobs: int | None) -> None:
+@click.option(
+    "--judge", "judge", metavar="MODEL", help="First let a model judge final designs it hasn't judged."
+)
+@click.option(
+    "-M", "options", multiple=True, metavar="KEY=VALUE", help="How to reach the judge, e.g. base_url=…."
+)
+def command(
+    run: str | None,
+    metrics: tuple[str, ...],
+    format_: str,
+    execute: bool,
+    jobs: int | None,
+    judge: str | None,
+    options: tuple[str, ...],
+) -> None:
     """Compute the scores of RUN (default: the latest) again from its record.
 
-    Nothing is played or judged, and nothing executed without --execute. Without --metric the scores kept
-    beside the record are replaced.
+    Nothing is played, nothing executed without --execute, and nothing judged without --judge. Without
+    --metric the scores kept beside the record are replaced.
     """
-    from evalkit.cli._play import gather_evidence, prepare_process
+    from evalkit.cli._play import gather_evidence, gather_judgements, prepare_process
     from evalkit.cli._progress import say
     from evalkit.plugins import load_plugins
     from evalkit.report.run_report import run_report
@@ -43,4 +59,12 @@ def command(run: str | None, metrics: tuple[str, ...], format_: str, execute: bo
             gather_evidence(writer, plugins, jobs, say)
         finally:
             writer.close()
+    if judge is not None:
+        writer = RunWriter(folder)
+        try:
+            gather_judgements(writer, plugins, judge, options, say)
+        finally:
+            writer.close()
+    elif options:
+        raise UsageError("-M is for the judge; name one with --judge")
     run_report([RunReader(folder)], plugins, metrics, keep_scores=not metrics).print(format_)

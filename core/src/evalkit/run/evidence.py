@@ -7,9 +7,10 @@ can be gathered again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalkit.episode import LoopExecutor
 from evalkit.errors import EvalkitError, PluginError
 from evalkit.plugins import Plugins
 from evalkit.run.assemble import Assembly
@@ -32,10 +33,12 @@ class Gathered:
     interrupted: bool = False
 
 
-def recorded_setup(reader: RunReader, plugins: Plugins) -> tuple[PlaySetup, list[str], list[Task], Assembly]:
+def recorded_setup(
+    reader: RunReader, plugins: Plugins, *, judges: bool = False
+) -> tuple[PlaySetup, list[str], list[Task], Assembly]:
     """What a run's final executors need, from its manifest: setup, executor ids, tasks, assembly.
 
-    Judges (`needs_model`) are not among the executors: without a model they are skipped.
+    The executors are those without a model, or with `judges` those that need one.
     """
     protocol, benchmark = reader.manifest["protocol"], benchmark_of(reader)
     setup = PlaySetup(
@@ -49,7 +52,7 @@ def recorded_setup(reader: RunReader, plugins: Plugins) -> tuple[PlaySetup, list
         pictures=reader.manifest["pictures"],
     )
     specs = plugins.executors(benchmark)
-    executors = [name for name in protocol["final_executors"] if not specs[name].needs_model]
+    executors = [name for name in protocol["final_executors"] if specs[name].needs_model is judges]
     tasks = load_benchmark_tasks(plugins, benchmark, protocol["tasks"], protocol["settings"])
     return setup, executors, tasks, Assembly(setup, plugins)
 
@@ -57,15 +60,21 @@ def recorded_setup(reader: RunReader, plugins: Plugins) -> tuple[PlaySetup, list
 def missing_evidence(
     reader: RunReader, tasks: Iterable[Task], executors: Sequence[str], assembly: Assembly
 ) -> list[EvidenceJob]:
-    """A job per final design and executor that the record has no good evidence for.
+    """A job per final design and executor that the record has no good evidence for."""
+    return jobs_without_evidence(reader, tasks, {name: assembly.executor(name) for name in executors})
+
+
+def jobs_without_evidence(
+    reader: RunReader, tasks: Iterable[Task], current: Mapping[str, LoopExecutor]
+) -> list[EvidenceJob]:
+    """A job per final design and executor (by id) that the record has no good evidence for.
 
     Evidence counts if it was found by the same version with the same constants and without an error.
     Designs that several episodes of a task share are executed once.
     """
-    if not executors:
+    if not current:
         return []
     by_id = {task.id: task for task in tasks}
-    current = {name: assembly.executor(name) for name in executors}
     jobs: dict[tuple[str, str, str], EvidenceJob] = {}
     unreadable: dict[EpisodeKey, str] = {}
     for key, episode in scorable_episodes(reader, unreadable):
