@@ -17,7 +17,7 @@ from evalkit.hookspecs import (
     ValidatorSpec,
     hookimpl,
 )
-from evalkit_brickbench.specs import BUILD, METRICS, STABILITY
+from evalkit_brickbench.specs import BUILD, METRICS, STABILITY, VQA
 
 BENCHMARK = "brickbench"
 
@@ -63,8 +63,8 @@ def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
 
 @hookimpl
 def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
-    """Stability."""
-    return [STABILITY] if benchmark == BENCHMARK else []
+    """Stability, and the judge of questions."""
+    return [STABILITY, VQA] if benchmark == BENCHMARK else []
 
 
 @hookimpl

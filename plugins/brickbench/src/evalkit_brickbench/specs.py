@@ -16,6 +16,13 @@ STABILITY = ExecutorSpec(
     version="1",
     summary="every component stays where it is: a screen of linear programs, then rigid bodies",
 )
+VQA = ExecutorSpec(
+    id="brickbench.vqa",
+    target="evalkit_brickbench.judges.vqa:QuestionJudge",
+    version="1",
+    summary="a model answers yes or no to the prompt's questions about eight pictures",
+    needs_model=True,
+)
 
 METRICS: tuple[MetricSpec, ...] = (
     MetricSpec(
@@ -56,5 +63,23 @@ METRICS: tuple[MetricSpec, ...] = (
         missing="omit",
         unit="",
         higher_is_better=False,
+    ),
+    MetricSpec(
+        "brickbench.vqa",
+        "evalkit_brickbench.metrics:Vqa",
+        "VQA",
+        "share of the prompt's questions that hold, by a judge; mean over builds",
+        kind="mean",
+        denominator="episodes with a build that was judged",
+        not_applicable="there is no build, or no reply of the judge could be used",
+    ),
+    MetricSpec(
+        "brickbench.vqa_zero_filled",
+        "evalkit_brickbench.metrics:VqaZeroFilled",
+        "VQA, missing 0",
+        "the same with 0 for every episode that left no build",
+        kind="mean",
+        scope="run",
+        denominator="episodes that were judged or left no build",
     ),
 )

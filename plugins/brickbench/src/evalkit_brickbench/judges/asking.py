@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,25 @@ class Recorder(Protocol):
 
     def flush(self) -> None:
         """Make sure that all events are written."""
+
+
+class CallLog:
+    """A recorder that keeps the HTTP attempts of calls, without bodies."""
+
+    def __init__(self) -> None:
+        self.http_attempts: list[dict[str, Any]] = []
+
+    def event(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Keep the event if it is an attempt."""
+        if kind == "http_attempt":
+            self.http_attempts.append(dict(fields))
+
+    def blob(self, data: bytes) -> str:
+        """The hash of a body, which isn't kept."""
+        return hashlib.sha256(data).hexdigest()
+
+    def flush(self) -> None:
+        """Nothing waits."""
 
 
 class BudgetReachedError(EvalkitError):
@@ -97,8 +117,16 @@ class Judge:
         """Questions that may be under way at once."""
         return self._client.max_connections
 
-    def ask(self, task: str, text: str, pictures: Sequence[bytes], parse: Callable[[str], T]) -> Asked[T]:
-        """Ask about PNG files; `parse` raises ReplyError for a reply that can't be used.
+    def ask(
+        self,
+        task: str,
+        text: str,
+        pictures: Sequence[bytes],
+        parse: Callable[[str], T],
+        recorder: Recorder | None = None,
+    ) -> Asked[T]:
+        """Ask about PNG files; `parse` raises ReplyError for a reply that can't be used. `recorder`: of this
+        question alone.
 
         A refusal or a reply that was cut off counts as one, too. Raises ModelError if the model can't be
         reached, BudgetReachedError before a question that would go beyond the budget.
@@ -107,7 +135,7 @@ class Judge:
         request = ModelRequest((Message("user", images=images), Message("user", text)), controls=CONTROLS)
         retry = RetryPolicy(self._client.attempts)
         limiter = self._limiters.of(self._client)
-        session = ModelSession(self._client, limiter, retry, None, self._recorder)
+        session = ModelSession(self._client, limiter, retry, None, recorder or self._recorder)
         failures: list[str] = []
         answer, reply = None, None
         while answer is None and len(failures) < TRIES:

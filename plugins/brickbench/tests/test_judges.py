@@ -1,0 +1,168 @@
+"""The judge of questions: what it's sent, what counts as an answer, and the numbers after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import arena_standin as standin
+import pytest
+
+from evalkit import EvalkitError, Task
+from evalkit.models import open_model, parse_options
+from evalkit_brickbench.judges import vqa
+from evalkit_brickbench.judges.vqa import QuestionJudge
+
+GRAPH = [
+    {
+        "key": "tower",
+        "question": "Is there a tower?",
+        "kind": "entity",
+        "subtype": "whole",
+        "dependencies": [],
+    },
+    {
+        "key": "red",
+        "question": "Is it red?",
+        "kind": "attribute",
+        "subtype": "color",
+        "dependencies": ["tower"],
+    },
+    {"key": "flag", "question": "Is there a flag?", "kind": "entity", "subtype": "part", "dependencies": []},
+    {
+        "key": "top",
+        "question": "On top of it?",
+        "kind": "relation",
+        "subtype": "spatial",
+        "dependencies": ["flag"],
+    },
+]
+TASK = Task("T", {"prompt": "A red tower with a flag."}, {"setting": "model", "questions": GRAPH})
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    from provider_standin import StandIn
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with StandIn() as found:
+        yield found
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vqa, "VIEW_PX", 16)
+
+
+def judge_of(provider) -> QuestionJudge:
+    judge = QuestionJudge({})
+    judge.use_model(open_model("openai/stand-in", parse_options([f"base_url={provider.openai_url}"])))
+    return judge
+
+
+def judged(provider) -> dict:
+    build = standin.wall_of("ann", standin.RED)
+    return dict(judge_of(provider).execute(TASK, build.candidate, pictures=False).data)
+
+
+def test_one_request_with_eight_pictures_and_all_questions(provider, small):
+    from provider_standin import reply
+
+    provider.otherwise = reply("1: yes\n2: yes\n3: no\n4: yes")
+    found = judged(provider)
+    (request,) = provider.requests
+    pictures, text, kinds = standin.shown(request.body)
+    assert kinds == ["image_url"] * 8 + ["text"]
+    assert len(set(pictures)) > 1
+    assert all(f"{n}: {question['question']}" in text for n, question in enumerate(GRAPH, 1))
+    assert "A red tower with a flag." not in text
+    assert (request.body["temperature"], request.body["max_tokens"]) == (0.0, 2048)
+    assert found["answers"] == [True, True, False, True]
+    assert found["held"] == [True, True, False, False]  # no flag, so nothing is on top
+    assert found["score"] == 0.5
+    assert found["judge"]["source"]["model"] == "openai/stand-in"
+    assert len(found["http_attempts"]) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1: yes",
+        "1: yes\n2: yes\n3: yes\n4: yes\n5: yes",
+        "1: yes\n1: yes\n2: yes\n3: yes\n4: yes",
+        "Here you are:\n1: yes\n2: yes\n3: yes\n4: yes",
+        "```\n1: yes\n2: yes\n3: yes\n4: yes\n```",
+        "1: maybe\n2: yes\n3: yes\n4: yes",
+        "yes\n" * 5000,
+    ],
+)
+def test_a_hostile_reply_is_asked_for_three_times_and_never_guessed(provider, small, text):
+    from provider_standin import reply
+
+    provider.otherwise = reply(text)
+    found = judged(provider)
+    assert (found["score"], found["answers"], len(found["failures"])) == (None, None, 3)
+    assert len(provider.requests) == 3
+
+
+def test_a_second_reply_counts(provider, small):
+    from provider_standin import reply
+
+    provider.then(reply("Sure!"))
+    provider.otherwise = reply("4: YES\n2: no\n\n3: yes\n1 : yes")
+    found = judged(provider)
+    assert (found["answers"], len(found["failures"])) == ([True, False, True, True], 1)
+
+
+def test_without_a_model_it_says_how_to_name_one():
+    with pytest.raises(EvalkitError, match="rescore --judge"):
+        QuestionJudge({}).execute(TASK, standin.wall_of("ann", standin.RED).candidate, pictures=False)
+
+
+def test_another_judge_is_other_evidence(provider):
+    assert judge_of(provider).constants() != QuestionJudge({}).constants()
+
+
+# Through the command
+
+
+def evalkit(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NO_PROXY": "127.0.0.1"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def metrics(done: subprocess.CompletedProcess[str]) -> dict:
+    (run,) = json.loads(done.stdout)["runs"]
+    return run["metrics"]
+
+
+def test_skipped_without_a_judge_and_judged_later(tmp_path):
+    words = ["--id", "ek-smoke-model", "--format", "json"]
+    first = metrics(evalkit(tmp_path, "run", "brickbench.smoke", *words))
+    for name in ("brickbench.vqa", "brickbench.vqa_zero_filled"):
+        assert first[name]["value"] is None
+        assert "no judge" in json.dumps(first[name])
+    lines = "\n".join(f"{n}: {'no' if n == 1 else 'yes'}" for n in range(1, 9))
+    (tmp_path / "script.json").write_text(json.dumps([lines]))
+    judge = ["--judge", "scripted:script.json", "--format", "json"]
+    after = metrics(evalkit(tmp_path, "rescore", *judge))
+    # no tower: of eight questions only the base, which depends on nothing, is left
+    assert after["brickbench.vqa"]["value"] == pytest.approx(1 / 8)
+    assert after["brickbench.vqa_zero_filled"]["value"] == pytest.approx(1 / 8)
+    again = evalkit(tmp_path, "rescore", *judge)
+    assert "judging 0 final designs" in again.stderr
+    assert metrics(again)["brickbench.vqa"] == after["brickbench.vqa"]
+    evalkit(tmp_path, "verify")
