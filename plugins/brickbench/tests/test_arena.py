@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -326,3 +329,76 @@ def verdicts_of(who: Entrants):
     duels = schedule({task: dict.fromkeys(builds, 4) for task, builds in who.builds.items()})
     found = tuple(Verdict(d.task, d.question, d.first, d.second, 1) for d in duels)
     return Verdicts(found, found, 0, 0, 0, None)
+
+
+# Through the command
+
+BUILDER = """
+import pathlib, sys
+colour = sys.argv[1]
+lines = ["1 %s 0 %d 0 1 0 0 0 1 0 0 0 1 3001.dat" % (colour, -24 * n) for n in (1, 2)]
+pathlib.Path("model.mpd").write_text("\\n".join(["0 FILE model.mpd", *lines, "0 NOFILE", ""]))
+"""
+
+
+def evalkit(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NO_PROXY": "127.0.0.1"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the smoke tasks by agents that build towers of one colour each."""
+    folder = tmp_path_factory.mktemp("towers")
+    words: list[str] = []
+    python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+    for system in ("ann", "bob"):
+        argv = [python, "-c", BUILDER, str(COLOURS[system])]
+        (folder / f"{system}.toml").write_text(f'argv = {json.dumps(argv)}\nprompt = "stdin"\n')
+        words += ["--agent", f"cli:{system}.toml"]
+    evalkit(folder, "run", "brickbench.smoke", *words, "-M", "isolation=none", "--format", "json")
+    return folder
+
+
+def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path):
+    """kill -9 while the judge thinks: what it had answered is kept, and nothing is asked twice."""
+    from provider_standin import hang
+
+    judge = ColourJudge(STRENGTH)
+    command = ["brickbench", "arena", "latest", "--judge", "openai/stand-in", "-o", str(tmp_path / "arena")]
+    command += ["-M", f"base_url={provider.openai_url}", "-M", "max_connections=1", "--view-px", "16"]
+    provider.then(judge, judge, judge, judge, judge, hang())
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "evalkit", *command], cwd=runs, stderr=subprocess.DEVNULL
+    )
+    provider.await_requests(6)
+    killed.kill()
+    killed.wait()
+    kept = read_lines(tmp_path / "arena" / "judgements.jsonl")
+    assert len(kept) == 5
+    provider.otherwise = judge
+    found = json.loads(evalkit(runs, *command, "--json").stdout)
+    assert (found["verdicts"], found["missing"], found["failed"]) == (12, 0, 0)
+    assert len(provider.requests) == 5 + 1 + 7
+    assert read_lines(tmp_path / "arena" / "judgements.jsonl")[:5] == kept
+    assert found["comparable_with_published"] is False
+    assert set(found["ratings"]) == {"overall", "model", "set", "alt-build"}
+    assert len(found["ratings"]["overall"]["systems"]) == 2
+    again = evalkit(runs, *command, "--format", "csv")
+    assert "brickbench.ratings,overall / cli:ann.toml,ELO," in again.stdout
+    assert len(provider.requests) == 13
+
+
+def test_mistakes_are_one_sentence(runs, tmp_path):
+    arena = ["brickbench", "arena", "latest", "-o", str(tmp_path / "arena")]
+    assert "Missing option '--judge'" in evalkit(runs, *arena, code=2).stderr
+    nobody = [*arena, "--judge", "openai/x", "-M", "base_url=http://127.0.0.1:9/v1"]
+    assert "127.0.0.1:9" in evalkit(runs, *nobody, code=2).stderr.splitlines()[-1]
