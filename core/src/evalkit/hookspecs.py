@@ -95,7 +95,9 @@ class ValidatorSpec:
 class ExecutorSpec:
     """Evidence about a candidate; `target` names an `evalkit.types.Executor` class.
 
-    `needs_model` marks a judge; `exclusive` one that uses what a machine has once (a screen): with it a run
+    `needs_model` marks a judge, among a suite's final executors: it is skipped until `evalkit rescore --judge
+    MODEL` hands its object the `evalkit.models.ModelClient`, by a method `use_model(client)`, after which its
+    constants name the model. `exclusive` one that uses what a machine has once (a screen): with it a run
     has one worker. Other runs don't know of that, so it has a lock of its own. `warm` as in `BenchmarkSpec`.
     """
 

@@ -34,6 +34,8 @@ from evalkit_brickbench.scoring.pairwise import (
 VIEW_PX = 512
 FAILURES_IN_A_ROW = 5
 """So many questions that the judge couldn't be asked, one after the other, end the judging."""
+REPORTS = 20
+"""How often, at most, the progress of judging is said."""
 
 Say = Callable[[str], None]
 
@@ -155,7 +157,7 @@ def judge_missing(
     known = set(store.judgements)
     waiting = list({q.key: q for q in questions if q.key not in known}.values())
     waiting.reverse()
-    total, in_a_row, progress = len(waiting), 0, Progress()
+    total, in_a_row, reported, progress = len(waiting), 0, 0, Progress()
     running: dict[Future[Asked[int]], Question] = {}
     pool = ThreadPoolExecutor(judge.connections, "judge")
     try:
@@ -168,7 +170,8 @@ def judge_missing(
                 in_a_row = 0 if reached else in_a_row + 1
                 if in_a_row >= FAILURES_IN_A_ROW and progress.stopped is None:
                     progress.stopped = f"the judge couldn't be reached {in_a_row} times in a row"
-            if progress.asked:
+            if progress.asked * REPORTS // total > reported:
+                reported = progress.asked * REPORTS // total
                 say(f"judged {progress.asked} of {total}")
     finally:
         judge.close()
