@@ -20,6 +20,8 @@ from evalkit_brickbench.scene import Floats, Ints, Mesh
 EDGE_OF = 1 << 28
 """Edge colours from here on: the edge colour that belongs to the colour code − EDGE_OF."""
 TRIANGLE_LIMIT = 2_000_000
+MESH_TRIANGLE_LIMIT = 200_000
+"""More than this of one part isn't checked: the most detailed official parts have some 50,000."""
 DEPTH_LIMIT = 32
 WELD_LDU = 1e-4
 
@@ -127,7 +129,7 @@ class LDrawMeshes:
     """Meshes for collisions from official geometry, each surface moved inwards by `inset_ldu`.
 
     An implementation of `MeshSource`. Parts with sub-files that aren't there have no mesh: a surface with
-    holes would let other parts through.
+    holes would let other parts through. Nor have parts with more than `MESH_TRIANGLE_LIMIT` triangles.
     """
 
     def __init__(
@@ -147,9 +149,13 @@ class LDrawMeshes:
         """The mesh of a part by its stem, None if it has no surface or a sub-file isn't there."""
         if stem not in self._meshes:
             geometry = self._reader.geometry(stem)
-            whole = geometry is not None and len(geometry.triangles) and not geometry.missing
-            self._meshes[stem] = inset(geometry, self._inset_ldu) if geometry is not None and whole else None
+            usable = geometry is not None and _is_whole(geometry)
+            self._meshes[stem] = inset(geometry, self._inset_ldu) if geometry and usable else None
         return self._meshes[stem]
+
+
+def _is_whole(geometry: Geometry) -> bool:
+    return 0 < len(geometry.triangles) <= MESH_TRIANGLE_LIMIT and not geometry.missing
 
 
 def part_geometry(

@@ -6,6 +6,7 @@ little as possible on where a mesh comes from.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,6 +27,7 @@ SHARP_COS = np.cos(np.radians(5.0))
 OPEN_EDGES, MISSING_AREA = 0.02, 0.005
 """Shares of a mesh's edges without an opposite one, and of its area that isn't balanced, up to which its
 signed volume is near enough: many meshes lack a triangle or two."""
+SAMPLES_AT_ONCE = 2_000_000
 VOXELS = 64
 """Voxels along the longest side of a part whose mesh is more open than that."""
 
@@ -82,11 +84,12 @@ class Solids:
 
 
 def placed_solids(
-    scene: Scene, solids: Solids, catalogue: Catalogue | None
+    scene: Scene, solids: Solids, catalogue: Catalogue | None, labels: NDArray[np.int64] | None = None
 ) -> tuple[list[Solid | None], Floats, Floats]:
     """The solid of each part of a scene, with rotations [n, 3, 3] (determinant +1) and positions [n, 3].
 
-    The catalogue follows aliases. Scale, shear and reflection go into the solid.
+    The catalogue follows aliases. Scale, shear and reflection go into the solid. Parts with a negative label
+    have none.
     """
     matrices, positions, stems = scene.matrices.copy(), scene.positions.copy(), list(scene.stems)
     if catalogue is not None:
@@ -100,7 +103,11 @@ def placed_solids(
                 positions[i] += matrices[i] @ target.pose[:3, 3]
                 matrices[i] = matrices[i] @ target.pose[:3, :3]
     rotations, stretches = split_matrices(matrices)
-    found = [solids.solid(stem, stretch) for stem, stretch in zip(stems, stretches, strict=True)]
+    wanted = np.ones(len(stems), bool) if labels is None else labels >= 0
+    found = [
+        solids.solid(stem, stretch) if there else None
+        for stem, stretch, there in zip(stems, stretches, wanted, strict=True)
+    ]
     return found, rotations, positions
 
 
@@ -239,10 +246,10 @@ def voxel_mass(triangles: Floats) -> Mass:
     """Mass of the region that can't be reached from outside, on a grid of about `VOXELS` along the part."""
     low, high = triangles.reshape(-1, 3).min(axis=0), triangles.reshape(-1, 3).max(axis=0)
     pitch = max(float((high - low).max()) / VOXELS, 0.5)
-    samples = _samples(triangles, pitch / 2)
-    index = np.floor((samples - low) / pitch).astype(np.int64) + 1
     grid = np.zeros(np.ceil((high - low) / pitch).astype(np.int64) + 3, dtype=bool)
-    grid[tuple(index.T)] = True
+    for samples in _samples(triangles, pitch / 2):
+        index = np.floor((samples - low) / pitch).astype(np.int64) + 1
+        grid[tuple(index.T)] = True
     cells = np.argwhere(ndimage.binary_fill_holes(grid))
     centres = low + (cells - 0.5) * pitch
     centre = centres.mean(axis=0)
@@ -251,17 +258,18 @@ def voxel_mass(triangles: Floats) -> Mass:
     return Mass(len(cells) * pitch**3, centre, second)
 
 
-def _samples(triangles: Floats, spacing: float) -> Floats:
-    """Points [k, 3] on triangles [m, 3, 3], neighbours no further apart than `spacing`."""
+def _samples(triangles: Floats, spacing: float) -> Iterator[Floats]:
+    """Points [k, 3] on triangles [m, 3, 3], neighbours no further apart than `spacing`, some at a time."""
     sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
     # Powers of two, so that there are few sizes of grid and triangles of one size are done at once.
     steps = 2 ** np.ceil(np.log2(np.maximum(sides / spacing, 1.0))).astype(np.int64)
-    found = []
     for n in np.unique(steps):
         i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
         weights = np.stack([n - i - j, i, j], axis=-1)[i + j <= n] / n
-        found.append((weights @ triangles[steps == n]).reshape(-1, 3))
-    return np.concatenate(found)
+        alike = triangles[steps == n]
+        at_once = max(1, SAMPLES_AT_ONCE // len(weights))
+        for start in range(0, len(alike), at_once):
+            yield (weights @ alike[start : start + at_once]).reshape(-1, 3)
 
 
 def _hull(points: Floats) -> tuple[Floats, Floats]:

@@ -119,7 +119,7 @@ def judge_stability(
     if labels.shape != (len(scene),):
         raise ValueError(f"{len(scene)} parts need as many component labels, not {labels.shape}")
     chosen = available_engine(engine)
-    found, rotations, positions = placed_solids(scene, solids or Solids(meshes), catalogue)
+    found, rotations, positions = placed_solids(scene, solids or Solids(meshes), catalogue, labels)
     bodies = make_bodies(labels, found, rotations, positions)
     notes = _left_out(scene, labels, found)
     if not bodies:
