@@ -125,6 +125,18 @@ def test_a_server_that_is_stopped_closes_the_record(
     work.run("verify")
 
 
+def test_a_server_that_is_stopped_while_it_executes_the_final_design_says_so(
+    work: Any, server: subprocess.Popen[str]
+) -> None:
+    work.call("s.sock", *PLACE)
+    work.call("s.sock", "submit")
+    work.call("s.sock", "stop")
+    work.said(server, "executing 1 final designs")
+    server.terminate()
+    work.finished(server, code=130)
+    work.run("verify")
+
+
 def test_an_episode_nobody_plays_ends_by_itself(work: Any) -> None:
     process = work.start("play", *SUITE, "--serve", "s.sock", "--idle", "0.5", "--format", "json")
     work.said(process, "waiting for calls")

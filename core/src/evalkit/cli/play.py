@@ -137,11 +137,13 @@ def conclude(folder: Path, stage: Stage, format_: str | None) -> ExitCode:
     from evalkit.store.writer import RunWriter
 
     with RunWriter(folder) as writer:
-        gather_evidence(writer, stage.plugins, 1, say)
+        gathered = gather_evidence(writer, stage.plugins, 1, say)
     report = score(folder, stage.plugins)
     if format_ is not None:
         print_report(report, format_)
     say(f"record: {folder}")
+    if gathered.interrupted:
+        raise KeyboardInterrupt  # it was only noted, so that the record stays whole
     return exit_code(report)
 
 

@@ -56,9 +56,11 @@ def command(
         prepare_process()
         writer = RunWriter(folder)
         try:
-            gather_evidence(writer, plugins, jobs, say)
+            gathered = gather_evidence(writer, plugins, jobs, say)
         finally:
             writer.close()
+        if gathered.interrupted:
+            raise KeyboardInterrupt  # it was only noted, so that the record stays whole
     if judge is not None:
         writer = RunWriter(folder)
         try:

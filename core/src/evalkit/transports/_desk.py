@@ -42,8 +42,8 @@ class Desk:
 
     @property
     def ended(self) -> bool:
-        """Whether the episode has begun and is over."""
-        return self.recorded is not None and self.recorded.episode.end is not None
+        """Whether the episode has begun and is over, down to the last line of its record."""
+        return self.recorded is not None and self.recorded.closed
 
     def idle_s(self) -> float:
         """Seconds since a client wanted something; 0 while one is being served."""

@@ -122,7 +122,10 @@ class Stage:
 
 
 class RecordedEpisode:
-    """A driven episode and the run folder it is recorded in; `first` is what the player sees first."""
+    """A driven episode and the run folder it is recorded in; `first` is what the player sees first.
+
+    `closed` tells that the episode has ended and its record is whole: others may write to the folder.
+    """
 
     def __init__(self, stage: Stage, task: Task, player: Player, root: Path, seed: int = 0) -> None:
         """Make the run folder and begin; StorageError if it can't be written."""
@@ -133,7 +136,7 @@ class RecordedEpisode:
         self._log, self._attempt = self._writer.begin(self._key)
         self._plugins = stage.plugins
         self._events = 0
-        self._settled = False
+        self._settled = self.closed = False
         self.episode = stage.episode(self._key, task, seed, self)
         self.first: Observation = self.episode.start()
         self._settle()
@@ -188,3 +191,4 @@ class RecordedEpisode:
             self._writer.finish(self._key, self._log, self._attempt, summary)
         finally:
             self._writer.close()
+        self.closed = True
