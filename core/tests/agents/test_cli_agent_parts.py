@@ -105,7 +105,7 @@ def test_a_command_line_leaves_out_what_has_no_value() -> None:
         ("argv = [", "is no TOML"),
         ("argv = []", "argv: "),
         ('argv = ["{model}"]', "argv has to begin with the program"),
-        ('argv = ["a"]\nagrv = 1', "agrv: "),
+        ('argv = ["a"]\nagrv = 1', "unknown key 'agrv'; did you mean argv?"),
         ('argv = ["a"]\n[limits]\nturns = 0', "limits.turns: "),
         ('argv = ["a"]\n[[turns]]\ndistinct = "a"', "turns.0: "),
         ('argv = ["a"]\n[[turns]]\npattern = "("', "pattern '('"),

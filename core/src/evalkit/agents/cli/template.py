@@ -174,6 +174,8 @@ def load_template(name: str) -> Template:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            raise UnknownNameError("key", where, Template.model_fields, str(path)) from error
         raise UsageError(f"{path}: {where}{': ' if where else ''}{first['msg']}") from error
     except ValueError as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
