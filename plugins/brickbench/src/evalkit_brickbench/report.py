@@ -255,9 +255,7 @@ def _collision_lines(found: Inspection, named_too: bool) -> list[str]:
     left = unchecked(found)
     if left:
         names = ", ".join(f"{stem} × {n}" for stem, n in list(left.items())[:SHOWN_LINES])
-        lines.append(
-            f"  not checked, no mesh or no volume: {names}{' …' if len(left) > SHOWN_LINES else ''}"
-        )
+        lines.append(f"  not checked, no mesh or no volume: {names}{' …' if len(left) > SHOWN_LINES else ''}")
     return lines
 
 
