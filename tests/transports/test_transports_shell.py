@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,7 @@ def test_a_server_that_is_stopped_while_it_executes_the_final_design_says_so(
     work.call("s.sock", "submit")
     work.call("s.sock", "stop")
     work.said(server, "executing 1 final designs")
+    time.sleep(0.1)  # its worker starts
     server.terminate()
     work.finished(server, code=130)
     work.run("verify")
