@@ -95,6 +95,8 @@ def test_a_good_model_is_valid_and_stands(tmp_path):
     assert (found["valid"], report["stable"], report["parts"], report["components"]) == (True, True, 3, 1)
     assert report["connection_edges"] == {"axle": 0, "ball": 0, "fixed": 0, "hinge": 0, "stud": 8}
     assert report["collision_pairs"] == []
+    assert (report["split"], report["valid"], report["errors"]) == (None, True, [])
+    assert report["build_sha256"] == found["candidate_sha256"]
     assert report["providers"]["catalogue"].startswith("bricknet 0.1.1")
 
 
@@ -111,6 +113,8 @@ def test_what_is_wrong_is_named(tmp_path):
     assert code == 1
     assert report["unknown_parts"] == {"nonsense": 1}
     assert report["collision_pairs"] == [[0, 1]]
+    assert report["colliding_parts"] == [0, 1]
+    assert (report["valid"], report["errors"]) == (False, ["collision", "unstable"])
     (collision,) = [v for v in found["violations"] if v["code"] == "collision"]
     assert collision["ids"] == [0, 1]
     assert "3001" in collision["message"]
@@ -252,6 +256,17 @@ def test_a_task_brings_its_part_rules(tmp_path):
     found = json.loads(evalkit("try", "brickbench.set", model, "--id", task, "--json").stdout)
     (violation,) = found["violations"]
     assert (violation["code"], violation["value"], violation["limit"]) == ("too_few_parts", 1, 400)
+
+
+def test_a_task_with_a_stock_says_what_is_used_of_it(tmp_path):
+    task = json.loads(evalkit("ls", "tasks", "--suite", "brickbench.alt-build", "--json").stdout)[0]["id"]
+    model = written(tmp_path / "gold.ldr", brick(0, -24, 0, colour=334))
+    found = json.loads(evalkit("try", "brickbench.alt-build", model, "--id", task, "--json").stdout)
+    assert found["report"]["split"] == "alt-build"
+    assert found["report"]["stock"] == {"3001 334": [1, 0]}
+    (violation,) = found["violations"]
+    assert (violation["code"], violation["value"], violation["limit"]) == ("not_in_stock", 1, None)
+    assert found["report"]["errors"] == ["not_in_stock"]
 
 
 def test_the_smoke_suite_runs_offline(tmp_path):

@@ -74,11 +74,17 @@ def used(scene: Scene, catalogue: Catalogue | None = None) -> Counter[tuple[str,
     return Counter((stems[s], int(c)) for s, c in zip(scene.stems, scene.colours, strict=True))
 
 
-def overdrafts(scene: Scene, stock: Stock, catalogue: Catalogue | None = None) -> list[Overdraft]:
-    """Where a scene uses more than the stock has, sorted by part and colour; aliases count as their parts."""
+def resolved_stock(stock: Stock, catalogue: Catalogue | None = None) -> Counter[tuple[str, int]]:
+    """The stock with aliases counted as their parts."""
     available: Counter[tuple[str, int]] = Counter()
     for (stem, colour), count in stock.items():
         available[_resolved(stem, catalogue), colour] += count
+    return available
+
+
+def overdrafts(scene: Scene, stock: Stock, catalogue: Catalogue | None = None) -> list[Overdraft]:
+    """Where a scene uses more than the stock has, sorted by part and colour; aliases count as their parts."""
+    available = resolved_stock(stock, catalogue)
     return [
         Overdraft(stem, colour, count, available[stem, colour])
         for (stem, colour), count in sorted(used(scene, catalogue).items())

@@ -45,6 +45,7 @@ def as_json(found: Inspection) -> dict[str, Any]:
         "tolerance_profile": found.protocol.profile,
         "tau_ldu": found.depth_ldu,
         "collision_pairs": None if found.collisions is None else found.collisions.pairs.tolist(),
+        "colliding_parts": [] if found.collisions is None else np.unique(found.collisions.pairs).tolist(),
         "collisions": collision_rows(found),
         "collision_pair_counts": pair_counts(found),
         "unchecked_parts": unchecked(found),

@@ -8,6 +8,8 @@ from typing import Any
 
 from evalkit import Candidate, Execution, Task, UsageError, Verdict
 from evalkit_brickbench.designs import candidate_of, look
+from evalkit_brickbench.inspection import Inspection, Protocol, tools
+from evalkit_brickbench.inventory import resolved_stock, used
 from evalkit_brickbench.ldraw.notes import LDrawError
 from evalkit_brickbench.ldraw.reader import SIZE_LIMIT_BYTES
 from evalkit_brickbench.part_rules import PartRules
@@ -46,11 +48,40 @@ def report(
     executions: Sequence[Execution],
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Everything the checks found; stability is looked at also where parts collide."""
+    """Everything the checks found; stability is looked at also where parts collide.
+
+    `valid` and `errors` are about the whole: rules, collisions and stability.
+    """
     if candidate is None:
         return {}
-    found = look(candidate, settings_of(settings), stand=True)
-    rules = PartRules.of(task.inputs)
+    chosen = settings_of(settings)
+    found = look(candidate, chosen, stand=True)
     text = as_text(found, candidate.files[0].name, name_collisions=False)  # violations name them
-    limits = {} if rules is None else {"part_rules": rules.as_json()}
-    return {**limits, **as_json(found), "text": text}
+    stable = None if found.stability is None else found.stability.stable
+    stands = chosen.undetermined == "stable" if stable is None else stable
+    errors = list(dict.fromkeys(v.code for v in verdict.violations if not v.advisory))
+    return {
+        "split": task.inputs.get("setting"),
+        "build_sha256": candidate.sha256,
+        "valid": verdict.valid and stands,
+        "errors": errors if stands else [*errors, "unstable" if stable is False else "undetermined"],
+        **_part_rules(found, PartRules.of(task.inputs), chosen.protocol()),
+        **as_json(found),
+        "text": text,
+    }
+
+
+def _part_rules(found: Inspection, rules: PartRules | None, protocol: Protocol) -> dict[str, Any]:
+    """A task's limits and, where it has a stock, how many of each part and colour are used and available."""
+    if rules is None:
+        return {}
+    limits = {"min_parts": rules.min_parts, "max_parts": rules.max_parts}
+    if rules.stock is None:
+        return {"part_rules": limits}
+    catalogue = tools(protocol).providers.catalogue
+    available = resolved_stock(rules.stock, catalogue)
+    taken = sorted(used(found.scene, catalogue).items())
+    return {
+        "part_rules": limits,
+        "stock": {f"{stem} {colour}": [n, available[stem, colour]] for (stem, colour), n in taken},
+    }
