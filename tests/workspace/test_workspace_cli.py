@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,8 @@ def test_a_workspace_that_cannot_be_removed_costs_a_warning(shop: Any) -> None:
         words = ["run", "blocks.workspace", "--agent", shop.template("stays"), "-M", "isolation=none"]
         done = shop.evalkit(*words, "-j", "1", "--format", "plain")
     finally:
-        left = [path for path in Path("/tmp").glob("evalkit-workspace-*/work/stays") if path.is_file()]
+        folders = Path(tempfile.gettempdir()).glob("evalkit-workspace-*")
+        left = [path for folder in folders if (path := folder / "work" / "stays").is_file()]
         for path in left:
             subprocess.run(["chattr", "-i", path], check=True)
             shutil.rmtree(path.parents[1])

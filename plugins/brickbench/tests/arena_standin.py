@@ -12,7 +12,9 @@ import base64
 import io
 import json
 import math
+import os
 import random
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -102,3 +104,17 @@ class ColourJudge:
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The records of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def evalkit(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder; it has to end with `code`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NO_PROXY": "127.0.0.1"},
+    )
+    assert done.returncode == code, done.stderr
+    return done

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import arena_standin as standin
 import pytest
-from arena_standin import BLUE, GREEN, RED, YELLOW, ColourJudge, read_lines, wall_of
+from arena_standin import BLUE, GREEN, RED, YELLOW, ColourJudge, evalkit, read_lines, wall_of
 
 from evalkit import Task, UsageError
 from evalkit.models import open_model, parse_options
@@ -339,19 +338,6 @@ colour = sys.argv[1]
 lines = ["1 %s 0 %d 0 1 0 0 0 1 0 0 0 1 3001.dat" % (colour, -24 * n) for n in (1, 2)]
 pathlib.Path("model.mpd").write_text("\\n".join(["0 FILE model.mpd", *lines, "0 NOFILE", ""]))
 """
-
-
-def evalkit(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "evalkit", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "NO_PROXY": "127.0.0.1"},
-    )
-    assert done.returncode == code, done.stderr
-    return done
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import arena_standin as standin
 import pytest
+from arena_standin import evalkit
 
 from evalkit import EvalkitError, Task
 from evalkit.models import open_model, parse_options
@@ -129,19 +127,6 @@ def test_another_judge_is_other_evidence(provider):
 
 
 # Through the command
-
-
-def evalkit(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "evalkit", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "NO_PROXY": "127.0.0.1"},
-    )
-    assert done.returncode == code, done.stderr
-    return done
 
 
 def metrics(done: subprocess.CompletedProcess[str]) -> dict:

@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -32,7 +32,6 @@ from evalkit_brickbench.ldraw.library import Library
 from evalkit_brickbench.ldraw.notes import LDrawError, Note
 from evalkit_brickbench.ldraw.reader import Document, read_document
 from evalkit_brickbench.library import installed_library
-from evalkit_brickbench.parts.catalogue import Catalogue, Resolved
 from evalkit_brickbench.parts.meshes import ChainedMeshes
 from evalkit_brickbench.parts.providers import Providers, providers
 from evalkit_brickbench.scene import MeshSource, Scene
@@ -206,9 +205,10 @@ def _contacts(
 def _stand(scene: Scene, components: Components, kit: Tools, meshes: MeshSource) -> Stability:
     own = meshes is not kit.providers.meshes
     return judge_stability(
-        resolved_scene(scene, kit.providers.catalogue),
+        scene,
         components.labels,
         meshes,
+        catalogue=kit.providers.catalogue,
         engine=kit.protocol.engine,
         seconds=kit.protocol.simulation_s,
         solids=Solids(meshes) if own else kit.solids,
@@ -222,22 +222,6 @@ def meshes_for(scene: Scene, kit: Tools) -> MeshSource:
     if kit.library is None or not scene.embedded:
         return kit.providers.meshes
     return ChainedMeshes([LDrawMeshes(kit.library, INSET_LDU, scene.embedded), kit.providers.meshes])
-
-
-def resolved_scene(scene: Scene, catalogue: Catalogue) -> Scene:
-    """The scene with aliases replaced by what they stand for; parts of the file's own stay."""
-    found: dict[str, Resolved | None] = {
-        stem: None if stem in scene.embedded else catalogue.resolve(stem) for stem in set(scene.stems)
-    }
-    stems = list(scene.stems)
-    matrices, positions = scene.matrices.copy(), scene.positions.copy()
-    for index, stem in enumerate(scene.stems):
-        resolved = found[stem]
-        if resolved is not None and resolved.stem != stem:
-            stems[index] = resolved.stem
-            positions[index] += matrices[index] @ resolved.pose[:3, 3]
-            matrices[index] = matrices[index] @ resolved.pose[:3, :3]
-    return replace(scene, stems=tuple(stems), matrices=matrices, positions=positions)
 
 
 @lru_cache(maxsize=4)

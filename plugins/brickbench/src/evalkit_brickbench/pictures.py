@@ -10,10 +10,11 @@ import numpy as np
 from evalkit import Artifact, Candidate, Task
 from evalkit.render3d import Mesh, MeshInstance, bounds, glb, grid, highlighted, orbit, png, render
 from evalkit_brickbench.designs import look
-from evalkit_brickbench.inspection import Inspection, Tools, meshes_for, resolved_scene, tools
+from evalkit_brickbench.inspection import Inspection, Tools, meshes_for, tools
 from evalkit_brickbench.ldraw.colours import Palette, palette_of
 from evalkit_brickbench.ldraw.geometry import GeometryReader
 from evalkit_brickbench.ldraw.lines import EDGE_COLOUR, MAIN_COLOUR
+from evalkit_brickbench.parts.catalogue import resolved_scene
 from evalkit_brickbench.scene import Floats
 from evalkit_brickbench.settings import settings_of
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalkit_brickbench.scene import Floats, Ints
+from evalkit_brickbench.scene import Floats, Ints, Scene
 
 KINDS = ("axle", "ball", "fixed", "hinge", "hole", "stud")
 POLARITIES = ("", "in", "on")
@@ -67,4 +67,20 @@ class Catalogue(Protocol):
         ...
 
 
-__all__ = ["KINDS", "POLARITIES", "Catalogue", "Connectors", "Floats", "Ints", "Resolved"]
+def resolved_scene(scene: Scene, catalogue: Catalogue) -> Scene:
+    """The scene with aliases replaced by what they stand for; parts of the file's own stay."""
+    found: dict[str, Resolved | None] = {
+        stem: None if stem in scene.embedded else catalogue.resolve(stem) for stem in set(scene.stems)
+    }
+    stems = list(scene.stems)
+    matrices, positions = scene.matrices.copy(), scene.positions.copy()
+    for index, stem in enumerate(scene.stems):
+        resolved = found[stem]
+        if resolved is not None and resolved.stem != stem:
+            stems[index] = resolved.stem
+            positions[index] += matrices[index] @ resolved.pose[:3, 3]
+            matrices[index] = matrices[index] @ resolved.pose[:3, :3]
+    return replace(scene, stems=tuple(stems), matrices=matrices, positions=positions)
+
+
+__all__ = ["KINDS", "POLARITIES", "Catalogue", "Connectors", "Floats", "Ints", "Resolved", "resolved_scene"]

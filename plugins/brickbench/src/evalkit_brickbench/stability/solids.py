@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial import ConvexHull, QhullError
 
-from evalkit_brickbench.parts.catalogue import Catalogue
+from evalkit_brickbench.parts.catalogue import Catalogue, resolved_scene
 from evalkit_brickbench.scene import Floats, MeshSource, Scene
 
 WELD_LDU = 0.005
@@ -91,24 +91,14 @@ def placed_solids(
     The catalogue follows aliases. Scale, shear and reflection go into the solid. Parts with a negative label
     have none.
     """
-    matrices, positions, stems = scene.matrices.copy(), scene.positions.copy(), list(scene.stems)
-    if catalogue is not None:
-        aliases = {
-            stem: catalogue.resolve(stem) for stem in dict.fromkeys(stems) if stem not in scene.embedded
-        }
-        for i, stem in enumerate(scene.stems):
-            target = aliases.get(stem)
-            if target is not None:
-                stems[i] = target.stem
-                positions[i] += matrices[i] @ target.pose[:3, 3]
-                matrices[i] = matrices[i] @ target.pose[:3, :3]
-    rotations, stretches = split_matrices(matrices)
-    wanted = np.ones(len(stems), bool) if labels is None else labels >= 0
+    placed = scene if catalogue is None else resolved_scene(scene, catalogue)
+    rotations, stretches = split_matrices(placed.matrices)
+    wanted = np.ones(len(placed), bool) if labels is None else labels >= 0
     found = [
         solids.solid(stem, stretch) if there else None
-        for stem, stretch, there in zip(stems, stretches, wanted, strict=True)
+        for stem, stretch, there in zip(placed.stems, stretches, wanted, strict=True)
     ]
-    return found, rotations, positions
+    return found, rotations, placed.positions
 
 
 def split_matrices(matrices: Floats) -> tuple[Floats, list[Floats | None]]:
