@@ -1,0 +1,1 @@
+"""LMBuild for evalkit: articulated objects built from parts, joints and materials."""

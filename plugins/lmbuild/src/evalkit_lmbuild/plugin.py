@@ -1,0 +1,1 @@
+"""What lmbuild offers to evalkit."""
