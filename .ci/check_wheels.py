@@ -14,6 +14,7 @@ PACKAGES = {
     "evalkit_core": "core",
     "evalkit_polybridge": "plugins/polybridge",
     "evalkit_brickbench": "plugins/brickbench",
+    "evalkit_lmbuild": "plugins/lmbuild",
 }
 
 
