@@ -1,1 +1,1 @@
-"""Formulas of the metrics: a design, the facts of the object and the kernel's field give a score and its evidence."""
+"""Formulas of the metrics: from a design, the facts of its object and the kernel to scores with evidence."""
