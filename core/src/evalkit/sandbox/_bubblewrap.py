@@ -80,11 +80,17 @@ class Mount:
 
 
 def command(
-    limits: Limits, shown: Sequence[Path], uid: int | None, seccomp: int, payload: Sequence[str]
+    limits: Limits,
+    shown: Sequence[Path],
+    hidden: Sequence[Path],
+    uid: int | None,
+    seccomp: int,
+    payload: Sequence[str],
 ) -> list[str]:
     """argv that runs `payload` shut in.
 
-    `shown`: folders bound read-only at their own paths; `uid`: the id to become (root only);
+    `shown`: folders bound read-only at their own paths; `hidden`: folders in them, or in /usr, that are
+    empty inside; `uid`: the id to become (root only);
     `seccomp`: a descriptor from which the filter is read. SandboxError if there is no place for the tmpfs.
     """
     stage = _stage(shown)
@@ -97,6 +103,7 @@ def command(
         *("--bind", f"{stage}/shm", "/dev/shm", "--remount-ro", "/dev"),
         *("--bind", f"{stage}/tmp", "/tmp", "--bind", f"{stage}/work", WORKSPACE),
         *binds,
+        *_emptied(hidden, [Path("/usr"), *shown]),
         # Last: until then bwrap makes the folders on which it mounts.
         *("--remount-ro", "/", "--chdir", WORKSPACE, "--seccomp", str(seccomp)),
         # As the namespace's first process the supervisor can't be ended or stopped from inside, and bwrap
@@ -132,6 +139,15 @@ def guest_command(
 
 _EMPTY_STAGE = "size=1m,nr_inodes=1k,mode=0755"
 """Options of a tmpfs that only holds places to mount on."""
+
+
+def _emptied(hidden: Sequence[Path], visible: Sequence[Path]) -> list[str]:
+    """bwrap's arguments for an empty, closed folder in place of each that would be visible."""
+    arguments: list[str] = []
+    for folder in hidden:
+        if any(folder.is_relative_to(outer) for outer in visible):
+            arguments += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+    return arguments
 
 
 def _staged(

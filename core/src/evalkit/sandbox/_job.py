@@ -25,6 +25,7 @@ class Job:
     limits: Limits
     interpreter: Interpreter
     packages: tuple[Path, ...]
+    hidden: tuple[Path, ...] = ()
 
     @classmethod
     def of(
@@ -36,6 +37,7 @@ class Job:
         limits: Limits,
         python: Path | None,
         packages: Sequence[Path],
+        hidden: Sequence[Path] = (),
     ) -> Job:
         """Check and read everything; UsageError names what is wrong."""
         name = script.name if isinstance(script, Path) else "script.py"
@@ -58,7 +60,9 @@ class Job:
             if not folder.is_dir():
                 raise UsageError(f"no folder {folder} to import packages from")
             refuse_wide(folder)
-        return cls(name, tuple(arguments), files, tuple(outputs), limits, find_interpreter(python), folders)
+        interpreter = find_interpreter(python)
+        unseen = tuple(folder for folder in hidden if folder.is_dir())
+        return cls(name, tuple(arguments), files, tuple(outputs), limits, interpreter, folders, unseen)
 
     def shown(self) -> tuple[Path, ...]:
         """Folders that the script sees besides the system."""

@@ -51,7 +51,7 @@ def _full(job: Job, uid: int | None) -> Iterator[Running]:
     variables = environment(job.packages, _bubblewrap.HOME)
     with filter_descriptor() as program, _control_pipe() as (readable, writable):
         payload = _supervise(job, writable, "alone")
-        argv = _bubblewrap.command(job.limits, job.shown(), uid, program, payload)
+        argv = _bubblewrap.command(job.limits, job.shown(), job.hidden, uid, program, payload)
         process = _start(argv, variables, "/", (program, writable.fileno()))
         writable.close()
 

@@ -104,7 +104,7 @@ def _try_full() -> str:
 
     payload = [shutil.which("cat") or "cat", "/proc/self/status"]
     with filter_descriptor() as program:
-        argv = _bubblewrap.command(Limits(), (), first_uid(), program, payload)
+        argv = _bubblewrap.command(Limits(), (), (), first_uid(), program, payload)
         status, complaint = _run_trial(argv, (program,))
     if complaint:
         return _explain(complaint)

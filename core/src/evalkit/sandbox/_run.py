@@ -30,6 +30,7 @@ def run_script(
     limits: Limits | None = None,
     python: Path | None = None,
     packages: Sequence[Path] = (),
+    hidden: Sequence[Path] = (),
     required: Level = Level.FULL,
 ) -> Outcome:
     """Run a Python script shut in as well as this machine allows, and say how it ended.
@@ -39,11 +40,12 @@ def run_script(
     (`*.json`, `out/**`): what is there afterwards comes back in `Outcome.files`, unless it is a symbolic
     link, a device or too big. `python`: an interpreter or the folder of a virtual environment, this one by
     default; its folders are shown to the script, read-only. `packages`: more folders to import from.
+    `hidden`: folders that the script finds empty although they lie in one of those (at FULL).
 
     Whatever the script does is in the Outcome. UsageError for wrong arguments; SandboxError if the machine
     can't shut it in at the level `required`, or the sandbox doesn't start.
     """
-    job = Job.of(script, arguments, inputs or {}, outputs, limits or Limits(), python, packages)
+    job = Job.of(script, arguments, inputs or {}, outputs, limits or Limits(), python, packages, hidden)
     return run_at(require(required).level, job)
 
 

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 from evalkit_brickbench.stability.pieces import EngineBody
 from evalkit_brickbench.stability.worker import Job, Outcome
@@ -35,7 +36,9 @@ def run(
     job = pickle.dumps(Job(engine, ground_ldu, clusters))
     # -P: a folder that an agent wrote to may be the current one; nothing is imported from there.
     command = [sys.executable, "-P", "-m", "evalkit_brickbench.stability.worker"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    own = str(Path(__file__).parents[2])  # what an agent was given may be installed nowhere
+    search = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": search, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     trouble = ""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
