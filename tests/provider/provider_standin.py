@@ -345,6 +345,7 @@ class StandIn:
 def _handler_class(provider: StandIn) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each body waits 40 ms for the acknowledgement of its header
 
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length", 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from evalkit import Artifact, Candidate
-from evalkit_brickbench.inspection import Inspection, inspected
+from evalkit_brickbench.inspection import Inspection, Reading, inspected, read_model
 from evalkit_brickbench.settings import BrickSettings
 
 MEDIA_TYPE = "text/plain"
@@ -21,3 +21,9 @@ def look(candidate: Candidate, settings: BrickSettings, *, stand: bool) -> Inspe
     """The checks on a candidate; LDrawError if its file can't be used."""
     file = candidate.files[0]
     return inspected(file.data, file.name, settings.protocol(), stand=stand)
+
+
+def read(candidate: Candidate, settings: BrickSettings) -> Reading:
+    """The candidate read and put together, without checks; LDrawError if its file can't be used."""
+    file = candidate.files[0]
+    return read_model(file.data, file.name, settings.protocol())

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -29,12 +29,11 @@ from evalkit_brickbench.ldraw.colours import palette_of
 from evalkit_brickbench.ldraw.flatten import flatten
 from evalkit_brickbench.ldraw.geometry import LDrawMeshes
 from evalkit_brickbench.ldraw.library import Library
-from evalkit_brickbench.ldraw.notes import LDrawError, Note
+from evalkit_brickbench.ldraw.notes import LDrawError, Note, NoteList
 from evalkit_brickbench.ldraw.reader import Document, read_document
 from evalkit_brickbench.library import installed_library
-from evalkit_brickbench.parts.meshes import ChainedMeshes
 from evalkit_brickbench.parts.providers import Providers, providers
-from evalkit_brickbench.scene import MeshSource, Scene
+from evalkit_brickbench.scene import Mesh, MeshSource, Scene
 from evalkit_brickbench.stability.contacts import FacingCache
 from evalkit_brickbench.stability.solids import Solids
 from evalkit_brickbench.stability.verdict import Stability, judge_stability
@@ -95,26 +94,32 @@ def tools(protocol: Protocol) -> Tools:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Inspection:
-    """What was found. `collisions` is None for piles of parts that are too dense to check, `stability` where
-    it wasn't looked at: in piles, with too many components (`failures` says so), or if nobody asked.
-    `contacts` is None where parts are too crowded to look for them (a note says so).
-    """
+class Reading:
+    """A model that was read and put together, but not checked: enough to draw it."""
 
     name: str
     sha256: str
     document: Document
     scene: Scene
     notes: tuple[Note, ...]
+    protocol: Protocol
+    sources: dict[str, str]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inspection(Reading):
+    """What was found. `collisions` is None for piles of parts that are too dense to check, `stability` where
+    it wasn't looked at: in piles, with too many components (`failures` says so), or if nobody asked.
+    `contacts` is None where parts are too crowded to look for them (a note says so).
+    """
+
     connections: Connections
     components: Components
     contacts: Contacts | None
     collisions: Collisions | None
     stability: Stability | None
     failures: tuple[str, ...]
-    protocol: Protocol
-    sources: dict[str, str]
-    seconds: dict[str, float]
 
     @property
     def depth_ldu(self) -> float:
@@ -127,13 +132,13 @@ class Inspection:
         return self.collisions is not None and not len(self.collisions)
 
 
-def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: bool = True) -> Inspection:
-    """Put a model through the checks; without `stand` its stability is left out.
+def read_model(data: bytes, name: str, protocol: Protocol | None = None) -> Reading:
+    """Read a model and put it together, without any check.
 
     Raises LDrawError where the file can't be used, and what `tools` raises.
     """
     protocol = protocol or Protocol()
-    watch = _Watch()
+    watch = _Watch({})
     with watch("parts"):
         kit = tools(protocol)
     with watch("read"):
@@ -142,43 +147,69 @@ def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: 
         if not len(scene):
             raise LDrawError(f"{name}: it places no part")
         colours = palette_of(kit.library).note_unknown(np.unique(scene.colours).tolist(), document.main.name)
+    digest = hashlib.sha256(data).hexdigest()
+    notes = (*document.notes, *notes, *colours)
+    return Reading(name, digest, document, scene, notes, protocol, kit.ids(), watch.seconds)
+
+
+def inspect(data: bytes, name: str, protocol: Protocol | None = None, *, stand: bool = True) -> Inspection:
+    """Put a model through the checks; without `stand` its stability is left out.
+
+    Raises LDrawError where the file can't be used, and what `tools` raises.
+    """
+    found = _checked(read_model(data, name, protocol))
+    return _stood(found) if stand else found
+
+
+def _checked(model: Reading) -> Inspection:
+    """Connections, components, contacts and collisions of a model."""
+    kit, scene = tools(model.protocol), model.scene
+    watch = _Watch(model.seconds)
     with watch("connect"):
-        connections = _connected(scene, kit, name)
+        connections = _connected(scene, kit, model.name)
         components = connections.components()
-        contacts, crowded = _contacts(connections, kit, document)
+        contacts, crowded = _contacts(connections, kit, model.document)
     meshes = meshes_for(scene, kit)
     failures: list[str] = []
     collisions: Collisions | None = None
     with watch("collide"):
         try:
-            collisions = collide(scene, meshes, kit.providers.catalogue, PROFILES[protocol.profile])
+            collisions = collide(scene, meshes, kit.providers.catalogue, PROFILES[model.protocol.profile])
         except TooManyPairsError as error:
             failures.append(str(error))
-    stability = None
-    if stand and collisions is not None:
-        if len(collisions) > COLLISIONS_TO_STAND:
-            failures.append(f"stability isn't looked at with more than {COLLISIONS_TO_STAND} colliding pairs")
-        elif len(components.sizes) > COMPONENTS_TO_STAND:
-            failures.append(f"stability isn't looked at with more than {COMPONENTS_TO_STAND} components")
-        else:
-            with watch("stand"):
-                stability = _stand(scene, components, kit, meshes)
+    unread = meshes.notes() if isinstance(meshes, OwnMeshes) else ()
     return Inspection(
-        name,
-        hashlib.sha256(data).hexdigest(),
-        document,
+        model.name,
+        model.sha256,
+        model.document,
         scene,
-        (*document.notes, *notes, *colours, *crowded),
+        (*model.notes, *crowded, *unread),
+        model.protocol,
+        model.sources,
+        watch.seconds,
         connections,
         components,
         contacts,
         collisions,
-        stability,
+        None,
         tuple(failures),
-        protocol,
-        kit.ids(),
-        watch.seconds,
     )
+
+
+def _stood(found: Inspection) -> Inspection:
+    """The same inspection with the verdict on stability, or with why there is none."""
+    if found.collisions is None:
+        return found
+    if len(found.collisions) > COLLISIONS_TO_STAND:
+        failure = f"stability isn't looked at with more than {COLLISIONS_TO_STAND} colliding pairs"
+        return replace(found, failures=(*found.failures, failure))
+    if len(found.components.sizes) > COMPONENTS_TO_STAND:
+        failure = f"stability isn't looked at with more than {COMPONENTS_TO_STAND} components"
+        return replace(found, failures=(*found.failures, failure))
+    kit, watch = tools(found.protocol), _Watch(found.seconds)
+    with watch("stand"):
+        stability = _stability(found.scene, found.components, kit)
+    return replace(found, stability=stability, seconds=watch.seconds)
 
 
 def _connected(scene: Scene, kit: Tools, name: str) -> Connections:
@@ -202,8 +233,9 @@ def _contacts(
         return None, (Note("crowded", message, document.main.name),)
 
 
-def _stand(scene: Scene, components: Components, kit: Tools, meshes: MeshSource) -> Stability:
-    own = meshes is not kit.providers.meshes
+def _stability(scene: Scene, components: Components, kit: Tools) -> Stability:
+    meshes = meshes_for(scene, kit)
+    own = isinstance(meshes, OwnMeshes)
     return judge_stability(
         scene,
         components.labels,
@@ -216,25 +248,63 @@ def _stand(scene: Scene, components: Components, kit: Tools, meshes: MeshSource)
     )
 
 
+class OwnMeshes:
+    """Meshes of the parts that a file brings itself, before those of other sources.
+
+    A part whose drawing can't be used (its sub-files contain each other, it has far too many triangles) has
+    no mesh, whatever the other sources have under its name; `notes` says which.
+    """
+
+    def __init__(self, library: Library, embedded: Mapping[str, str], others: MeshSource) -> None:
+        self._own, self._others = LDrawMeshes(library, INSET_LDU, embedded), others
+        self._problems: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        """The ids of the sources in their order."""
+        return f"{self._own.id} > {self._others.id}"
+
+    def mesh(self, stem: str) -> Mesh | None:
+        """The mesh of a part, None if there is none or its drawing can't be used."""
+        if stem in self._problems:
+            return None
+        try:
+            found = self._own.mesh(stem)
+        except LDrawError as error:
+            self._problems[stem] = str(error)
+            return None
+        return self._others.mesh(stem) if found is None else found
+
+    def notes(self) -> tuple[Note, ...]:
+        """A note for each part, asked for so far, whose drawing can't be used."""
+        notes = NoteList()
+        for stem, why in sorted(self._problems.items()):
+            notes.add("geometry", f"no geometry is known of this part: {why}", f"{stem}.dat")
+        return notes.finish()
+
+
 def meshes_for(scene: Scene, kit: Tools) -> MeshSource:
     """The meshes in use, behind those of the parts that the file brings itself (with an LDraw library only:
     they are made of its primitives)."""
     if kit.library is None or not scene.embedded:
         return kit.providers.meshes
-    return ChainedMeshes([LDrawMeshes(kit.library, INSET_LDU, scene.embedded), kit.providers.meshes])
+    return OwnMeshes(kit.library, scene.embedded, kit.providers.meshes)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def inspected(data: bytes, name: str, protocol: Protocol, *, stand: bool) -> Inspection:
-    """`inspect`, with the last few models kept: a validator, an executor and a report ask about the same."""
-    return inspect(data, name, protocol, stand=stand)
+    """`inspect`, with the last few models kept: a validator, an executor and a report ask about the same, and
+    stability is looked at on top of the checks before it."""
+    if stand:
+        return _stood(inspected(data, name, protocol, stand=False))
+    return inspect(data, name, protocol, stand=False)
 
 
 class _Watch:
     """Seconds spent on each step."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    def __init__(self, before: Mapping[str, float]) -> None:
+        self.seconds = dict(before)
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:

@@ -10,10 +10,11 @@ import numpy as np
 from evalkit import Artifact, Candidate, Task
 from evalkit.render3d import Mesh, MeshInstance, bounds, glb, grid, highlighted, orbit, png, render
 from evalkit_brickbench.designs import look
-from evalkit_brickbench.inspection import Inspection, Tools, meshes_for, tools
+from evalkit_brickbench.inspection import Inspection, Reading, Tools, meshes_for, tools
 from evalkit_brickbench.ldraw.colours import Palette, palette_of
 from evalkit_brickbench.ldraw.geometry import GeometryReader
 from evalkit_brickbench.ldraw.lines import EDGE_COLOUR, MAIN_COLOUR
+from evalkit_brickbench.ldraw.notes import LDrawError
 from evalkit_brickbench.parts.catalogue import resolved_scene
 from evalkit_brickbench.scene import Floats
 from evalkit_brickbench.settings import settings_of
@@ -36,7 +37,7 @@ def yaw_deg(view: int) -> float:
     return FIRST_YAW_DEG + view * 360.0 / VIEWS
 
 
-def instances(found: Inspection) -> list[MeshInstance]:
+def instances(found: Reading) -> list[MeshInstance]:
     """Every part that has a mesh, in its colour; ids are the indices of the parts."""
     kit = tools(found.protocol)
     shapes = _Shapes(found, kit)
@@ -56,7 +57,7 @@ def instances(found: Inspection) -> list[MeshInstance]:
 class _Shapes:
     """Meshes with their edges and colours, by stem: with prints where they come from LDraw files."""
 
-    def __init__(self, found: Inspection, kit: Tools) -> None:
+    def __init__(self, found: Reading, kit: Tools) -> None:
         self._palette: Palette = palette_of(kit.library)
         self._meshes = meshes_for(found.scene, kit)
         self._reader = None if kit.library is None else GeometryReader(kit.library, found.scene.embedded)
@@ -85,7 +86,10 @@ class _Shapes:
         return (*colour.rgb, colour.alpha)
 
     def _printed(self, stem: str) -> Mesh | None:
-        geometry = None if self._reader is None else self._reader.geometry(stem)
+        try:
+            geometry = None if self._reader is None else self._reader.geometry(stem)
+        except LDrawError:
+            return None  # the inspection names such parts
         if geometry is None or not len(geometry.triangles):
             return None
         if (geometry.colours != MAIN_COLOUR).any():
@@ -125,7 +129,7 @@ def draw(scene: list[MeshInstance], view: int, size_px: int, box: Floats | None 
     return render(scene, camera, (size_px, size_px))
 
 
-def views(found: Inspection, size_px: int = VIEW_PX) -> list[Artifact]:
+def views(found: Reading, size_px: int = VIEW_PX) -> list[Artifact]:
     """The eight views that judges see, as PNG files."""
     scene = instances(found)
     if not scene:
