@@ -14,7 +14,7 @@ import pytest
 from arena_standin import BLUE, GREEN, RED, YELLOW, ColourJudge, evalkit, read_lines, wall_of
 
 from evalkit import Task, UsageError
-from evalkit.models import open_model, parse_options
+from evalkit.models import Budgeted, open_model, parse_options
 from evalkit_brickbench.arena import Rules, Schedule, judge_missing, plan, verdicts
 from evalkit_brickbench.arena_results import results
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, check_anchors, read_anchors
@@ -49,9 +49,9 @@ def entrants(n_tasks: int, systems: tuple[str, ...] = tuple(COLOURS)) -> Entrant
     return found
 
 
-def judge_of(provider, store: ArenaStore, *options: str, max_cost: float | None = None) -> Judge:
+def judge_of(provider, store: ArenaStore, *options: str) -> Judge:
     words = [f"base_url={provider.openai_url}", "max_retries=0", *options]
-    return Judge(open_model("openai/stand-in", parse_options(words)), store, max_cost)
+    return Judge(open_model("openai/stand-in", parse_options(words)), store)
 
 
 def played(provider, folder: Path, who: Entrants, *options: str, say=quiet):
@@ -253,18 +253,13 @@ class PricedClient:
 def test_a_budget_ends_the_judging(tmp_path, tokens, asked, why):
     who = entrants(1, ("ann", "bob"))
     with ArenaStore(tmp_path / "arena") as store:
-        judge = Judge(PricedClient(tokens), store, 3.0)
+        judge = Judge(Budgeted(PricedClient(tokens), 3.0), store)
         schedule = plan(who, store, judge.identity, TINY, quiet)
         progress = judge_missing(schedule.questions, store, judge, TINY, quiet)
         known = verdicts(schedule, store)
     assert (progress.asked, progress.out_of_budget, known.missing) == (asked, True, 4 - asked)
     assert why in (progress.stopped or "")
     assert known.cost_usd == (None if tokens is None else 4.0)
-
-
-def test_a_budget_needs_prices(provider, tmp_path):
-    with ArenaStore(tmp_path / "arena") as store, pytest.raises(UsageError, match="no prices are known"):
-        judge_of(provider, store, max_cost=1.0)
 
 
 def test_equal_files_draw_without_a_judge(provider, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 
@@ -11,7 +12,11 @@ import pytest
 from arena_standin import evalkit
 
 from evalkit import EvalkitError, Task
-from evalkit.models import open_model, parse_options
+from evalkit.models import Budgeted, Controls, ModelReply, Usage, open_model, parse_options
+from evalkit.plugins import load_plugins
+from evalkit.run.judging import judge_designs
+from evalkit.store.reader import find_run
+from evalkit.store.writer import RunWriter
 from evalkit_brickbench.judges import vqa
 from evalkit_brickbench.judges.vqa import QuestionJudge
 
@@ -151,3 +156,42 @@ def test_skipped_without_a_judge_and_judged_later(tmp_path):
     assert "judging 0 final designs" in again.stderr
     assert metrics(again)["brickbench.vqa"] == after["brickbench.vqa"]
     evalkit(tmp_path, "verify")
+
+
+class YesMan:
+    """A model in this process: yes to every question, a dollar for each request."""
+
+    model, provider, attempts, max_connections = "yes-man", "yes-man", 1, 1
+    source, controls, defaults = {"model": "yes-man"}, Controls(), Controls()
+    calls = 0
+
+    def complete(self, request, key):
+        self.calls += 1
+        asked = re.findall(r"^(\d+): .*\?$", request.messages[-1].text, re.MULTILINE)
+        return ModelReply("\n".join(f"{number}: yes" for number in asked), usage=Usage(1, 0))
+
+    def describe(self):
+        return {"prices": {"input": 1.0, "output": 0.0, "cached": None}}
+
+
+def test_a_budget_ends_the_judging_and_the_next_command_goes_on(small, tmp_path):
+    evalkit(tmp_path, "run", "brickbench.smoke", "--format", "json")
+    run, client = find_run(None, tmp_path / "runs"), YesMan()
+    found = []
+    for _ in range(3):
+        writer = RunWriter(run)
+        try:
+            gathered = judge_designs(writer, load_plugins(), Budgeted(client, 2.0), lambda line: None)
+        finally:
+            writer.close()
+        found.append((gathered.done, bool(gathered.stopped), gathered.failed))
+    assert found == [(2, True, []), (1, False, []), (0, False, [])]
+    assert client.calls == 3
+
+
+def test_a_budget_needs_prices_and_a_judge(tmp_path):
+    evalkit(tmp_path, "run", "brickbench.smoke", "--id", "ek-smoke-model", "--format", "json")
+    assert "name one with --judge" in evalkit(tmp_path, "rescore", "--max-cost", "1", code=2).stderr
+    (tmp_path / "script.json").write_text('["1: yes"]')
+    judge = ["--judge", "scripted:script.json", "--max-cost", "1"]
+    assert "no prices are known" in evalkit(tmp_path, "rescore", *judge, code=2).stderr

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalkit.report.run_report import Report
     from evalkit.report.thresholds import Problem
     from evalkit.run.evidence import Gathered
+    from evalkit.run.judging import Judged
     from evalkit.run.plan import Plan
     from evalkit.run.runner import Broken, Outcome
     from evalkit.store.writer import RunWriter
@@ -137,20 +138,29 @@ def gather_evidence(
 
 
 def gather_judgements(
-    writer: RunWriter, plugins: Plugins, model: str, options: Sequence[str], say: Callable[[str], None]
-) -> Gathered:
-    """Let a model judge the final designs that it hasn't judged yet; UsageError if it can't be reached."""
-    from evalkit.models import open_model, parse_options
+    writer: RunWriter,
+    plugins: Plugins,
+    model: str,
+    options: Sequence[str],
+    max_cost_usd: float | None,
+    say: Callable[[str], None],
+) -> Judged:
+    """Let a model judge the final designs that it hasn't judged yet; UsageError if it can't be reached, or
+    has no known prices where there is a budget."""
+    from evalkit.models import Budgeted, open_model, parse_options
     from evalkit.run.judging import judge_designs
 
     client = open_model(model, parse_options(options))
     try:
         client.check()
-        gathered = judge_designs(writer, plugins, client, say)
+        asked = client if max_cost_usd is None else Budgeted(client, max_cost_usd)
+        gathered = judge_designs(writer, plugins, asked, say)
     finally:
         client.close()
     for key, executor, why in gathered.failed:
         say(f"{key.text()}: {executor} failed, its metrics are skipped or unscored: {why}")
+    if gathered.stopped is not None:
+        say(f"judging stopped: {gathered.stopped}")
     return gathered
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from evalkit.cli._common import JOBS
-from evalkit.errors import UsageError
+from evalkit.cli._model_options import DOLLARS
+from evalkit.errors import ExitCode, UsageError
 
 
 @click.command(
@@ -29,6 +30,7 @@ Examples:
 @click.option(
     "-M", "options", multiple=True, metavar="KEY=VALUE", help="How to reach the judge, e.g. base_url=…."
 )
+@click.option("--max-cost", type=DOLLARS, metavar="USD", help="Dollars for the judge, this time.")
 def command(
     run: str | None,
     metrics: tuple[str, ...],
@@ -37,11 +39,13 @@ def command(
     jobs: int | None,
     judge: str | None,
     options: tuple[str, ...],
-) -> None:
+    max_cost: float | None,
+) -> int:
     """Compute the scores of RUN (default: the latest) again from its record.
 
     Nothing is played, nothing executed without --execute, and nothing judged without --judge. Without
-    --metric the scores kept beside the record are replaced.
+    --metric the scores kept beside the record are replaced. Exits with 6 if --max-cost ended the judging; the
+    same command goes on.
     """
     from evalkit.cli._play import gather_evidence, gather_judgements, prepare_process
     from evalkit.cli._progress import say
@@ -61,12 +65,14 @@ def command(
             writer.close()
         if gathered.interrupted:
             raise KeyboardInterrupt  # it was only noted, so that the record stays whole
+    stopped: str | None = None
     if judge is not None:
         writer = RunWriter(folder)
         try:
-            gather_judgements(writer, plugins, judge, options, say)
+            stopped = gather_judgements(writer, plugins, judge, options, max_cost, say).stopped
         finally:
             writer.close()
-    elif options:
-        raise UsageError("-M is for the judge; name one with --judge")
+    elif options or max_cost is not None:
+        raise UsageError("-M and --max-cost are for the judge; name one with --judge")
     run_report([RunReader(folder)], plugins, metrics, keep_scores=not metrics).print(format_)
+    return ExitCode.PASS if stopped is None else ExitCode.BUDGET_EXHAUSTED

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalkit.models._arguments import parse_arguments, strict_schema
+    from evalkit.models._budget import Budgeted, BudgetReachedError
     from evalkit.models._cache import CacheInfo, ResponseCache, cache_folder
     from evalkit.models._chat import TOOL_IMAGES_SENTENCE
     from evalkit.models._errors import ERROR_POLICIES, ErrorKind, ErrorPolicy, ModelError
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 _MODULE_OF = {
     "AdaptiveLimiter": "_limiter",
+    "BudgetReachedError": "_budget",
+    "Budgeted": "_budget",
     "CacheInfo": "_cache",
     "CallKey": "_types",
     "Codec": "codecs",
@@ -89,6 +92,8 @@ __all__ = [
     "MODEL_OPTIONS",
     "TOOL_IMAGES_SENTENCE",
     "AdaptiveLimiter",
+    "BudgetReachedError",
+    "Budgeted",
     "CacheInfo",
     "CallKey",
     "Codec",

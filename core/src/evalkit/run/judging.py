@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalkit.episode import LoopExecutor, execution_fields
@@ -18,6 +19,13 @@ from evalkit.store.writer import RunWriter
 
 if TYPE_CHECKING:
     from evalkit.models import ModelClient
+
+
+@dataclass(slots=True)
+class Judged(Gathered):
+    """How judging went; `stopped` says why it ended before every design was judged."""
+
+    stopped: str | None = None
 
 
 class _Blobs:
@@ -41,15 +49,16 @@ class _Blobs:
 
 def judge_designs(
     writer: RunWriter, plugins: Plugins, client: ModelClient, say: Callable[[str], None]
-) -> Gathered:
+) -> Judged:
     """Let a model judge the final designs of a run that it hasn't judged yet, and append the evidence.
 
     A judge is an executor with `needs_model`; it gets the client by its method `use_model` and names the
     model among its constants, so that another model judges anew and the last one counts. Where the model
     can't be reached nothing is written, and the design stays unjudged; an error that no call can survive
-    ends the judging. UsageError if the run's suite has no judge.
+    ends the judging, and so does a client whose budget is spent (`Budgeted`). UsageError if the run's suite
+    has no judge.
     """
-    from evalkit.models import ModelError
+    from evalkit.models import BudgetReachedError, ModelError
 
     reader = RunReader(writer.folder)
     _, judges, tasks, assembly = recorded_setup(reader, plugins, judges=True)
@@ -58,7 +67,7 @@ def judge_designs(
     loops = {name: _with_model(assembly.executor(name), client) for name in judges}
     jobs = jobs_without_evidence(reader, tasks, loops)
     say(f"judging {len(jobs)} final designs ({', '.join(judges)}) by {client.model}")
-    gathered = Gathered()
+    gathered = Judged()
     pool = ThreadPoolExecutor(client.max_connections, "judge")
     try:
         running: dict[Future[tuple[dict[str, Any], _Blobs]], EvidenceJob] = {
@@ -70,6 +79,10 @@ def judge_designs(
                 continue
             try:
                 fields, blobs = done.result()
+            except BudgetReachedError as error:
+                gathered.stopped = str(error)
+                pool.shutdown(wait=False, cancel_futures=True)
+                continue
             except ModelError as error:
                 gathered.failed.append((job.key, job.executor, str(error)))
                 if error.policy.fatal:
@@ -93,13 +106,13 @@ def _with_model(loop: LoopExecutor, client: ModelClient) -> LoopExecutor:
 
 
 def _judged(job: EvidenceJob, loop: LoopExecutor) -> tuple[dict[str, Any], _Blobs]:
-    from evalkit.models import ModelError
+    from evalkit.models import BudgetReachedError, ModelError
 
     blobs = _Blobs()
     try:
         execution = loop.executor.execute(job.task, job.candidate, pictures=False)
         return execution_fields(loop, job.candidate, execution, blobs), blobs
-    except ModelError:
+    except (ModelError, BudgetReachedError):
         raise
     except Exception as error:  # noqa: BLE001 - a judge that raises leaves its metrics unscored
         return failed_evidence(loop, job.candidate, f"{type(error).__name__}: {error}"), blobs

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from evalkit import sha256_of
-from evalkit.models import ModelError
-from evalkit_brickbench.judges.asking import Asked, BudgetReachedError, Judge
+from evalkit.models import BudgetReachedError, ModelError
+from evalkit_brickbench.judges.asking import Asked, Judge
 from evalkit_brickbench.judges.entrants import Build, Entrants
 from evalkit_brickbench.judges.shown import seen, tiled
 from evalkit_brickbench.judges.store import ArenaStore

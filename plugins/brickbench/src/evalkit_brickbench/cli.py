@@ -90,7 +90,7 @@ def arena(
       evalkit brickbench arena runs/* --judge openai/gemma -M base_url=http://localhost:8000/v1
       evalkit brickbench arena A B C --judge gpt-5 --anchors core.json --format csv
     """
-    from evalkit.models import open_model, parse_options
+    from evalkit.models import Budgeted, open_model, parse_options
     from evalkit.report import FORMATS, to_json
     from evalkit_brickbench.arena import Rules, judge_missing, plan, verdicts
     from evalkit_brickbench.arena_results import as_json, results, tables
@@ -105,9 +105,10 @@ def arena(
         check_anchors(anchors, who.builds)
     rules = Rules(views, view_px)
     client = open_model(model, parse_options(options))
+    asked = client if max_cost is None else Budgeted(client, max_cost)
     store: ArenaStore
     with ArenaStore(folder) as store:
-        judge: Judge = Judge(client, store, max_cost)
+        judge: Judge = Judge(asked, store)
         schedule = plan(who, store, judge.identity, rules, _say)
         if verdicts(schedule, store).missing:
             client.check()

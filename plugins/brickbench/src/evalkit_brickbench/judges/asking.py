@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from evalkit import EvalkitError, Image, UsageError
+from evalkit import Image
 from evalkit.models import (
     CallKey,
     Controls,
@@ -63,10 +62,6 @@ class CallLog:
         """Nothing waits."""
 
 
-class BudgetReachedError(EvalkitError):
-    """No further question is asked: the dollars are spent, or can't be counted."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[T]):
     """What came of a question: `answer` is None if no reply could be used; `failures` say why, one each.
@@ -97,14 +92,10 @@ class Asked(Generic[T]):
 class Judge:
     """A model that answers questions about pictures; may be asked by several threads at once."""
 
-    def __init__(self, client: ModelClient, recorder: Recorder, max_cost_usd: float | None = None) -> None:
-        """UsageError for a budget in dollars without known prices."""
-        self._client, self._recorder, self._max_cost_usd = client, recorder, max_cost_usd
+    def __init__(self, client: ModelClient, recorder: Recorder) -> None:
+        self._client, self._recorder = client, recorder
         self._limiters = Limiters()
         self._prices = client.describe().get("prices")
-        self._spent_usd, self._uncounted, self._lock = 0.0, False, threading.Lock()
-        if max_cost_usd is not None and self._prices is None:
-            raise UsageError(f"no prices are known for {client.model}, so a budget of cost can't be kept")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -129,7 +120,7 @@ class Judge:
         question alone.
 
         A refusal or a reply that was cut off counts as one, too. Raises ModelError if the model can't be
-        reached, BudgetReachedError before a question that would go beyond the budget.
+        reached, BudgetReachedError if it is one with a budget (`Budgeted`) that is spent.
         """
         images = tuple(Image(f"{number}.png", data) for number, data in enumerate(pictures, 1))
         request = ModelRequest((Message("user", images=images), Message("user", text)), controls=CONTROLS)
@@ -139,8 +130,6 @@ class Judge:
         failures: list[str] = []
         answer, reply = None, None
         while answer is None and len(failures) < TRIES:
-            self._check_budget()
-            spent = len(session.usages)
             try:
                 reply = session.complete(request, key=CallKey(task, 1, len(failures) + 1))
                 answer = parse(_whole_text(reply))
@@ -150,30 +139,12 @@ class Judge:
                 if not error.policy.counts:
                     raise
                 failures.append(str(error))
-            finally:
-                self._spend(session, spent)
         return self._asked(answer, failures, reply, session)
 
     def close(self) -> None:
         """End what waits, and give connections back."""
         self._limiters.close()
         self._client.close()
-
-    def _check_budget(self) -> None:
-        if self._max_cost_usd is None:
-            return
-        if self._uncounted:
-            raise BudgetReachedError("the provider doesn't count tokens, so a budget of cost can't be kept")
-        if self._spent_usd >= self._max_cost_usd:
-            raise BudgetReachedError(
-                f"cost: limit {self._max_cost_usd:g} $, spent {self._spent_usd:.4g} $; run it again to go on"
-            )
-
-    def _spend(self, session: ModelSession, already: int) -> None:
-        costs = [cost(usage, self._prices) for usage in session.usages[already:]]
-        with self._lock:
-            self._spent_usd += sum(price for price in costs if price is not None)
-            self._uncounted |= None in costs
 
     def _asked(
         self, answer: T | None, failures: Sequence[str], reply: ModelReply | None, session: ModelSession
