@@ -19,6 +19,10 @@ CELL = 0.01
 """Cells in which parts are compared, in units of the diagonal."""
 
 
+PART_SAMPLES = 500
+"""Points on each part, where parts are compared one by one: a small one has as many as a large one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Aligned:
     """A design and its reference in a common frame; what is expensive is computed when it is asked for."""
@@ -57,6 +61,21 @@ class Aligned:
         return self.scores_by_yaw[self.quarters]
 
     @cached_property
+    def part_points(self) -> dict[str, Floats]:
+        """For each part of the design the same number of points on its surface, in the common frame."""
+        frame = Frame.of(self.design)
+        return {
+            part.id: quarter_turned(frame.normalised(_part_points(part)), self.quarters)
+            for part in self.design.parts
+        }
+
+    @cached_property
+    def reference_part_points(self) -> dict[str, Floats]:
+        """The same for each part of the reference."""
+        frame = Frame.of(self.reference)
+        return {part.id: frame.normalised(_part_points(part)) for part in self.reference.parts}
+
+    @cached_property
     def _cells(self) -> Field:
         parts = [
             _unit_part(part, Frame.of(self.design), self.quarters, "design") for part in self.design.parts
@@ -86,6 +105,10 @@ class Aligned:
 def _unit_cloud(design: Design, seed: int) -> Cloud:
     cloud = surface_cloud(design, SAMPLES, seed)
     return Cloud(Frame.of(design).normalised(cloud.points), cloud.owners)
+
+
+def _part_points(part: Part) -> Floats:
+    return surface_cloud(Design((part,)), PART_SAMPLES, seed=0).points
 
 
 def _unit_part(part: Part, frame: Frame, quarters: int, side: str) -> Part:

@@ -1,0 +1,278 @@
+"""A.3: do the joints move what they should, about the right axis, far enough, and freely?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalkit_lmbuild.design import Design, Joint, Part
+from evalkit_lmbuild.kernel import Field, moving_set, sweep_free
+from evalkit_lmbuild.scoring.axes import angle_deg, offset_ratio, principal_axes, round_axes
+from evalkit_lmbuild.scoring.result import Result, not_applicable
+
+FULL_TURN = 2 * math.pi
+DEFAULT_SPAN = math.radians(30)
+DEFAULT_TRAVEL = 0.2
+BURIED = 0.2
+_CLASSES = {"revolute": "turn", "continuous": "turn", "prismatic": "slide", "ball": "ball"}
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a joint should be like.
+
+    `types`: acceptable joint types. `axis`: "symmetry" (the axis the part is round about), "pca0" (its
+    longest direction), "principal" (any of its principal directions) or None. `axis_dir`: vertical,
+    horizontal or None. `offset`: the axis runs through the "centre" or along an "edge" of the part, or None.
+    `span`: rad of rotation needed; `travel_ratio`: travel needed in units of the part's extent along the
+    axis. `moving_frac_max`: share of the design's volume that may move.
+    """
+
+    types: tuple[str, ...]
+    axis: str | None = None
+    axis_dir: str | None = None
+    offset: str | None = None
+    span: float | None = None
+    travel_ratio: float | None = None
+    moving_frac_max: float = 0.6
+
+
+@dataclass(frozen=True)
+class Target:
+    """A motion that is looked for: of a component, `slots` times."""
+
+    component: str
+    motion: str
+    expectation: Expectation
+    slots: int = 1
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well a joint meets an expectation: the product of its factors, each in [0, 1]."""
+
+    type: float
+    axis: float
+    offset: float
+    range: float
+    free: float
+    moveset: float
+    buried: bool = False
+
+    @property
+    def q(self) -> float:
+        """The product of all factors."""
+        return self.type * self.axis * self.offset * self.range * self.free * self.moveset
+
+    def as_dict(self) -> dict[str, object]:
+        """The factors for evidence."""
+        factors = ("type", "axis", "offset", "range", "free", "moveset", "buried")
+        return {"q": self.q, **{name: getattr(self, name) for name in factors}}
+
+
+def joint_quality(
+    design: Design,
+    field: Field,
+    joint: Joint,
+    expected: Expectation,
+    touching: Sequence[tuple[str, str]],
+    moved: str | None = None,
+) -> Quality:
+    """How well a moving joint meets an expectation.
+
+    `moved` names the part whose shape the axis is compared with, by default the joint's child.
+    """
+    part = design.by_id[moved or joint.child]
+    moving = moving_set(design, joint, touching)
+    sweep = sweep_free(field, design, joint, moving)
+    buried = sweep.buried_share > BURIED
+    return Quality(
+        type=_type_factor(joint, expected),
+        axis=_axis_factor(joint, part, expected),
+        offset=_offset_factor(joint, part, expected),
+        range=_range_factor(joint, part, expected),
+        free=0.0 if buried else sweep.free_share,
+        moveset=_moveset_factor(field, design, joint, moving.ids, moving.loop, expected.moving_frac_max),
+        buried=buried,
+    )
+
+
+def _type_factor(joint: Joint, expected: Expectation) -> float:
+    wanted = {_CLASSES.get(name, name) for name in expected.types}
+    if joint.type in expected.types or _CLASSES.get(joint.type) in wanted:
+        return 1.0
+    return 0.75 if joint.type == "cylindrical" and wanted & {"turn", "slide"} else 0.0
+
+
+def _axis_factor(joint: Joint, part: Part, expected: Expectation) -> float:
+    if joint.type == "ball" or joint.axis is None:
+        return 1.0
+    axis = np.asarray(joint.axis)
+    angles = [0.0]
+    candidates = _axis_candidates(part, expected.axis)
+    if candidates:
+        angles.append(min(angle_deg(axis, candidate) for candidate in candidates))
+    if expected.axis_dir == "vertical":
+        angles.append(angle_deg(axis, _UP))
+    elif expected.axis_dir == "horizontal":
+        angles.append(90.0 - angle_deg(axis, _UP))
+    return _falling(max(angles), full=10.0, none=30.0)
+
+
+def _axis_candidates(part: Part, kind: str | None) -> list[np.ndarray]:
+    if kind is None:
+        return []
+    spreads, directions = principal_axes(part.world)
+    if kind == "symmetry":
+        return list(round_axes(part.world)) or list(directions)
+    if kind == "pca0":
+        return [
+            direction
+            for spread, direction in zip(spreads, directions, strict=True)
+            if spread >= 0.95 * spreads[0]
+        ]
+    return list(directions)
+
+
+def _offset_factor(joint: Joint, part: Part, expected: Expectation) -> float:
+    if joint.type in ("prismatic", "ball") or joint.axis is None or joint.origin is None:
+        return 1.0
+    ratio = offset_ratio(part.world, np.asarray(joint.origin), np.asarray(joint.axis))
+    if ratio > 1.5:
+        return 0.0
+    if expected.offset == "centre":
+        return _clip((0.7 - ratio) / 0.4)
+    if expected.offset == "edge":
+        return _clip((ratio - 0.2) / 0.3)
+    return 1.0
+
+
+def _range_factor(joint: Joint, part: Part, expected: Expectation) -> float:
+    slides = joint.type == "prismatic" or (
+        joint.type == "cylindrical" and all(_CLASSES.get(name) == "slide" for name in expected.types)
+    )
+    if joint.limits is None or (joint.type == "cylindrical" and not slides):
+        return 1.0
+    have = joint.limits[1] - joint.limits[0]
+    need = _needed_travel(joint, part, expected) if slides else (expected.span or DEFAULT_SPAN)
+    return 1.0 if joint.type == "continuous" else min(1.0, have / need) if need > 0 else 1.0
+
+
+def _needed_travel(joint: Joint, part: Part, expected: Expectation) -> float:
+    axis = np.asarray(joint.axis if joint.axis is not None else (1.0, 0.0, 0.0))
+    along = part.world.vertices @ (axis / np.linalg.norm(axis))
+    ratio = expected.travel_ratio if expected.travel_ratio is not None else DEFAULT_TRAVEL
+    return ratio * float(along.max() - along.min())
+
+
+def _moveset_factor(
+    field: Field, design: Design, joint: Joint, ids: Sequence[str], loop: bool, cap: float
+) -> float:
+    if loop or joint.parent in ids or len(ids) >= len(design.parts):
+        return 0.0
+    total = sum(field.volume(part.id) for part in design.parts)
+    share = sum(field.volume(name) for name in ids) / total if total > 0 else 0.0
+    return 1.0 if share <= cap else _clip((1.0 - share) / (1.0 - cap))
+
+
+def _falling(value: float, full: float, none: float) -> float:
+    return _clip((none - value) / (none - full))
+
+
+def _clip(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def generic(joint: Joint) -> Expectation:
+    """What any joint of a type should be like: a principal direction, 30° or a fifth of the part's extent."""
+    return Expectation(types=(joint.type,), axis="principal" if joint.type != "prismatic" else None)
+
+
+def kinematics(
+    design: Design,
+    field: Field,
+    targets: Sequence[Target],
+    component: Callable[[Part], str | None],
+    touching: Sequence[tuple[str, str]],
+) -> Result:
+    """A.3 = F1(R, P).
+
+    R is the mean over targets of the mean of their best `slots` joints; P the mean over moving joints of
+    their best target, where a joint that serves no target gets half of what it is worth by itself.
+    `component` says which component of the object a part is, if any.
+    """
+    joints = [joint for joint in design.joints if joint.moves]
+    if not targets:
+        return not_applicable("A.3", "the object has no motion that is looked for")
+    if not joints:
+        return Result("A.3", 0.0, "the design has no moving joint")
+    found = _matches(design, field, targets, joints, component, touching)
+    recalls = [_recall(target, found) for target in targets]
+    precisions = [_precision(design, field, joint, found, touching) for joint in joints]
+    recall, precision = sum(recalls) / len(recalls), sum(precisions) / len(precisions)
+    score = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+    evidence = {
+        "recall": recall,
+        "precision": precision,
+        "targets": [
+            {
+                "component": target.component,
+                "motion": target.motion,
+                "slots": target.slots,
+                "score": value,
+                "joints": {
+                    joint: quality.as_dict() for (at, joint), quality in found.items() if at == target
+                },
+            }
+            for target, value in zip(targets, recalls, strict=True)
+        ],
+        "joints": {joint.id: value for joint, value in zip(joints, precisions, strict=True)},
+    }
+    return Result("A.3", score, evidence=evidence)
+
+
+def _matches(
+    design: Design,
+    field: Field,
+    targets: Sequence[Target],
+    joints: Sequence[Joint],
+    component: Callable[[Part], str | None],
+    touching: Sequence[tuple[str, str]],
+) -> Mapping[tuple[Target, str], Quality]:
+    """Qualities of the joints that serve a target: their child is it or, failing that, they carry it."""
+    found: dict[tuple[Target, str], Quality] = {}
+    names = {part.id: component(part) for part in design.parts}
+    carried = {joint.id: moving_set(design, joint, touching).ids for joint in joints}
+    for target in targets:
+        direct = {joint.id: joint.child for joint in joints if names[joint.child] == target.component}
+        indirect = {
+            joint.id: name
+            for joint in joints
+            for name in reversed(carried[joint.id])
+            if names[name] == target.component
+        }
+        for joint in joints:
+            if (moved := (direct or indirect).get(joint.id)) is not None:
+                quality = joint_quality(design, field, joint, target.expectation, touching, moved)
+                found[target, joint.id] = quality
+    return found
+
+
+def _recall(target: Target, found: Mapping[tuple[Target, str], Quality]) -> float:
+    best = sorted((quality.q for (at, _), quality in found.items() if at == target), reverse=True)
+    return sum(best[: target.slots]) / target.slots
+
+
+def _precision(
+    design: Design,
+    field: Field,
+    joint: Joint,
+    found: Mapping[tuple[Target, str], Quality],
+    touching: Sequence[tuple[str, str]],
+) -> float:
+    own = [quality.q for (_, name), quality in found.items() if name == joint.id]
+    return max(own) if own else 0.5 * joint_quality(design, field, joint, generic(joint), touching).q
