@@ -33,6 +33,16 @@ class BrickSettings(BaseModel):
         default="unstable", description="What a model counts as whose stability can't be told."
     )
 
+    kit: Literal["library", "ldraw"] = Field(
+        default="library",
+        description="What an agent's workspace has to build with: the building library, or only the LDraw "
+        "library and a page on the format.",
+    )
+    sandbox: Literal["full", "uid", "limits"] = Field(
+        default="full",
+        description="How well build.py has to be shut in; below full only if you trust its author.",
+    )
+
     def protocol(self) -> Protocol:
         """What the checks take."""
         return Protocol(self.profile, self.meshes, self.engine, self.simulation_s)

@@ -18,6 +18,7 @@ from evalkit_brickbench.build._describe import Box, Distance, connectors, descri
 from evalkit_brickbench.build._errors import AmbiguousPartError, BuildError, UnknownPartError
 from evalkit_brickbench.build._knowledge import color
 from evalkit_brickbench.build._pose import Pose, at, move, spin
+from evalkit_brickbench.build._rules import broken_rules
 from evalkit_brickbench.build._search import Hit, find, resolve
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Pose",
     "UnknownPartError",
     "at",
+    "broken_rules",
     "check",
     "clashes",
     "color",

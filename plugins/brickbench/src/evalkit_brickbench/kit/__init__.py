@@ -1,0 +1,1 @@
+"""What an agent is given to build with, and how the program that it hands in is run."""
