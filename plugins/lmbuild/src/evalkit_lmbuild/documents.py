@@ -6,8 +6,9 @@
      "sequence": [{"part", "direction"}],
      "programs": {name: CSG program}}
 
-A part of kind `created` is made by the program that its `source.id` names, one of kind `pool` by the part of the
-catalogue of that id, or by a program of that name. `position` is where the centre of its bounding box goes, in m.
+A part of kind `created` is made by the program that its `source.id` names, one of kind `pool` by the
+part of the catalogue of that id, or by a program of that name. `position` is where the centre of its bounding box
+goes, in m.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from evalkit_lmbuild.csg import compile_program
 from evalkit_lmbuild.design import Design, Joint, Mesh, Part, Step, Vector
 
 MeshOf = Callable[[str, str, str], Mesh]
-"""From a part's id, its source's kind and id to the mesh in the part's own frame; KeyError if there is none."""
+"""From a part's id, its source's kind and its source's id to a mesh in the part's own frame, or KeyError."""
 
 
 def design_of(document: Mapping[str, Any], mesh_of: MeshOf) -> Design:
@@ -34,8 +35,8 @@ def design_of(document: Mapping[str, Any], mesh_of: MeshOf) -> Design:
     meta |= {key: str(document[key]) for key in ("system", "tier") if document.get(key)}
     return Design(
         parts=parts,
-        joints=tuple(_joint(entry) for entry in document.get("joints") or ()),
-        sequence=tuple(_step(entry) for entry in document.get("sequence") or ()),
+        joints=tuple(read_joint(entry) for entry in document.get("joints") or ()),
+        sequence=tuple(read_step(entry) for entry in document.get("sequence") or ()),
         meta=meta,
     )
 
@@ -122,7 +123,8 @@ def _part(entry: Mapping[str, Any], mesh_of: MeshOf) -> Part:
     )
 
 
-def _joint(entry: Mapping[str, Any]) -> Joint:
+def read_joint(entry: Mapping[str, Any]) -> Joint:
+    """A joint from an entry of a document."""
     axis, origin, limits = entry.get("axis"), entry.get("origin"), entry.get("limits")
     return Joint(
         id=entry["id"],
@@ -135,7 +137,8 @@ def _joint(entry: Mapping[str, Any]) -> Joint:
     )
 
 
-def _step(entry: Mapping[str, Any]) -> Step:
+def read_step(entry: Mapping[str, Any]) -> Step:
+    """A step of the assembly from an entry of a document."""
     direction = entry.get("direction")
     return Step(entry["part"], None if direction is None else vector(direction))
 

@@ -1,0 +1,63 @@
+"""The parts that agents retrieve: names at once, meshes when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalkit_lmbuild.design import Mesh
+from evalkit_lmbuild.documents import compiled_mesh
+from evalkit_lmbuild.facts import PoolPart
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part on offer; `program` where it is made by one."""
+
+    id: str
+    name: str
+    load: Callable[[], Mesh]
+    program: Mapping[str, Any] | None = None
+
+
+class Catalogue:
+    """Parts by id, in a fixed order."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+
+    @classmethod
+    def of(cls, pool: Sequence[PoolPart]) -> Catalogue:
+        """A catalogue of parts that have their meshes."""
+        return cls(Entry(part.id, part.name, lambda mesh=part.mesh: mesh) for part in pool)  # type: ignore[misc]
+
+    @classmethod
+    def of_programs(cls, parts: Sequence[Mapping[str, Any]]) -> Catalogue:
+        """A catalogue of entries `pool_part_id`, `name`, `program`, compiled on demand."""
+
+        def entry(part: Mapping[str, Any]) -> Entry:
+            program = part["program"]
+            return Entry(part["pool_part_id"], part["name"], lambda: compiled_mesh(program), program)
+
+        return cls(entry(part) for part in parts)
+
+    @property
+    def ids(self) -> list[str]:
+        """All ids, in order."""
+        return list(self._entries)
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._entries
+
+    def name(self, part: str) -> str:
+        """What the part is called; KeyError if there is none of this id."""
+        return self._entries[part].name
+
+    def mesh(self, part: str) -> Mesh:
+        """Its mesh; KeyError if there is none of this id."""
+        return self._entries[part].load()
+
+    def program(self, part: str) -> Mapping[str, Any] | None:
+        """The program that makes it, if one does; KeyError if there is none of this id."""
+        return self._entries[part].program
