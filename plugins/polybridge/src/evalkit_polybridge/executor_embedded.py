@@ -59,7 +59,16 @@ class EmbeddedExecutor:
 def _execution(level: Level, bridge: Bridge, run: Run, film: Sequence[Frame] | None) -> Execution:
     """A run as evidence; members and the film's frames are files."""
     utilisation = {str(i): round(u, 6) for i, u in run.peak_utilisation.items()}
-    data = {
+    details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
+    artifacts = [Artifact("members.json", details.encode(), "application/json")]
+    if film is not None:
+        artifacts += _frames(level, bridge, film)
+    return Execution(run.success, evidence_of(bridge, run), tuple(artifacts), ID, film)
+
+
+def evidence_of(bridge: Bridge, run: Run) -> dict[str, Any]:
+    """What is recorded of a run as JSON: times in seconds, places in metres, the cost in dollars."""
+    return {
         "outcome": run.outcome,
         "cost": round(bridge.cost(), 4),
         "duration_s": run.duration_s,
@@ -69,14 +78,9 @@ def _execution(level: Level, bridge: Bridge, run: Run, film: Sequence[Frame] | N
         "broken": len(run.broken),
         "finish_s": list(run.finish_s),
         "furthest_x_m": [round(x, 6) for x in run.furthest_x_m],
-        "peak_utilisation": max(utilisation.values(), default=0.0),
+        "peak_utilisation": round(max(run.peak_utilisation.values(), default=0.0), 6),
         "digest": run.digest,
     }
-    details = json.dumps({"peak_utilisation": utilisation, "broken": run.broken}, separators=(",", ":"))
-    artifacts = [Artifact("members.json", details.encode(), "application/json")]
-    if film is not None:
-        artifacts += _frames(level, bridge, film)
-    return Execution(run.success, data, tuple(artifacts), ID, film)
 
 
 def _frames(level: Level, bridge: Bridge, film: Sequence[Frame]) -> list[Artifact]:

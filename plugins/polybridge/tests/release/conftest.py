@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,3 +79,46 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 def fallen(play: Callable[..., str]) -> Callable[..., str]:
     """`fallen(*options)`: a run in which a bare deck falls on one level."""
     return lambda *options: play("--agent", "flat", "-T", f'tasks.names=["{LEVELS[0]}"]', *options)
+
+
+class Tampered:
+    """A copy of a release to tamper with: JSON files by patterns, and the seal that hides it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, pattern: str) -> Path:
+        """The first file that fits."""
+        return min(self.folder.glob(pattern))
+
+    def edit_all(self, pattern: str, change: Callable[[Any], Any]) -> None:
+        """Change the documents in all files that fit."""
+        for path in sorted(self.folder.glob(pattern)):
+            self.edit(path.relative_to(self.folder).as_posix(), change)
+
+    def edit(self, pattern: str, change: Callable[[Any], Any]) -> None:
+        """Change the document in the first file that fits."""
+        path = self.find(pattern)
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+
+    def seal(self) -> None:
+        """List the files that are there with their hashes; secret-looking and left-over files too."""
+        manifest = json.loads((self.folder / "manifest.json").read_text())
+        lists = manifest["files"], manifest["images"]["files"]
+        for files in lists:
+            files.clear()
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            if path.is_file() and name != "manifest.json":
+                data = path.read_bytes()
+                entry = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
+                lists[name.endswith(".png")][name] = entry
+        (self.folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.fixture
+def tampered(honest: Path, tmp_path: Path) -> Tampered:
+    """A copy of the honest release to tamper with."""
+    return Tampered(Path(shutil.copytree(honest, tmp_path / "release")))

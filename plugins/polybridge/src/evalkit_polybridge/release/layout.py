@@ -19,15 +19,12 @@ from typing import Any
 from evalkit import Episode
 from evalkit.report import RecordedRun
 from evalkit_polybridge.release.figures import episode_figures, session_figures
-from evalkit_polybridge.release.gather import Gathered, Played, SessionKey
+from evalkit_polybridge.release.gather import Gathered, Played, SessionKey, agent_entry
 from evalkit_polybridge.release.scrub import scrubbed, scrubbed_text
 from evalkit_polybridge.specs import EMBEDDED
 from evalkit_polybridge.trajectory import Call, read_trajectory
 from evalkit_polybridge.views import pictures
 
-#: What is kept of an agent's entry in a run's manifest; its options and addresses stay at home.
-_AGENT_FIELDS = ("id", "name", "version", "plugin")
-_MODEL_FIELDS = ("model", "provider", "client", "controls", "sha256")
 _RESPONSE_FIELDS = ("usage", "cache", "finish_reason", "model", "seconds", "error")
 _FILE_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _VIEW_FILE = re.compile(r"call-(\d+)-(.+)")
@@ -60,16 +57,6 @@ def files_of(gathered: Gathered, *, images: bool) -> Iterator[File]:
     """All files of all sessions, pictures (`.png`) only with `images`."""
     for key, session in sorted(gathered.sessions.items()):
         yield from _session_files(key, session, images=images)
-
-
-def agent_entry(run: RecordedRun, agent: str) -> dict[str, Any]:
-    """What a release says of an agent: who it is and, of a model, which and how it was asked."""
-    entry = next(entry for entry in run.manifest["agents"] if entry["id"] == agent)
-    public: dict[str, Any] = {name: entry[name] for name in _AGENT_FIELDS}
-    if "model" in entry:
-        public["model"] = {name: entry["model"][name] for name in _MODEL_FIELDS if name in entry["model"]}
-    result: dict[str, Any] = scrubbed(public)
-    return result
 
 
 def configuration(run: RecordedRun) -> dict[str, Any]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
-from evalkit_polybridge.release.gather import Gathered
-from evalkit_polybridge.release.layout import agent_entry, configuration
+from evalkit_polybridge.constants import MAX_CALLS, MAX_PHYSICS_ATTEMPTS
+from evalkit_polybridge.release.gather import Gathered, agent_entry
+from evalkit_polybridge.release.layout import configuration
 from evalkit_polybridge.release.scrub import scrubbed
+from evalkit_polybridge.specs import RULES
 
 FORMAT = "evalkit-polybridge-release"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 SESSIONS = "sessions"
 """The folder of a release that holds the sessions."""
@@ -41,7 +44,7 @@ def manifest(
         "format_version": FORMAT_VERSION,
         "benchmark": first.manifest["protocol"]["benchmark"],
         "game": _game(first.manifest),
-        "inclusion": inclusion(configuration(first), _reported_settings()),
+        "inclusion": inclusion(configuration(first)),
         "executors": first.manifest["executors"],
         "conditions": {
             condition: {
@@ -53,7 +56,7 @@ def manifest(
             }
             for condition, tasks in sorted(gathered.expected.items())
         },
-        "levels": {name: _level(task.hidden) for name, task in sorted(levels.items())},
+        "levels": {name: level_entry(task.hidden) for name, task in sorted(levels.items())},
         "agents": [agent_entry(run, agent) for agent, run in sorted(agents.items())],
         "sessions": [{"agent": k.agent, "condition": k.condition, "epoch": k.epoch} for k in sessions],
         "runs": [_run(run.manifest) for run in runs],
@@ -68,20 +71,28 @@ def manifest(
     return {**scrubbed(document), "files": dict(sorted(files.items())), "images": images}
 
 
-def inclusion(configured: Mapping[str, Any], reported: Mapping[str, Any]) -> dict[str, Any]:
+def inclusion(configured: Mapping[str, Any]) -> dict[str, Any]:
     """Which episodes belong into the release: those played under this configuration.
 
-    `deviations` names the settings that aren't those of the `reported` protocol.
+    `deviations` names what isn't the reported protocol's: settings, limits, validators; what is missing too.
     """
-    settings = configured["settings"]
-    deviations = sorted(name for name, value in reported.items() if settings.get(name) != value)
-    return {**configured, "deviations": deviations}
+    found = []
+    for part, usual in _reported().items():
+        names = {**usual, **configured[part]}
+        prefix = "" if part == "settings" else f"{part}."
+        found += [f"{prefix}{name}" for name in names if configured[part].get(name) != usual.get(name)]
+    return {**configured, "deviations": sorted(found)}
 
 
-def _reported_settings() -> dict[str, Any]:
+def _reported() -> dict[str, dict[str, Any]]:
+    """The protocol of the reported results, in the parts of a configuration."""
     from evalkit_polybridge.settings import BridgeSettings
 
-    return BridgeSettings().model_dump(mode="json")
+    return {
+        "limits": {"calls": MAX_CALLS, "tool_calls": MAX_CALLS, "executions": MAX_PHYSICS_ATTEMPTS},
+        "settings": BridgeSettings().model_dump(mode="json"),
+        "validators": {RULES.id: RULES.version},
+    }
 
 
 def _game(run: Mapping[str, Any]) -> str | None:
@@ -90,8 +101,16 @@ def _game(run: Mapping[str, Any]) -> str | None:
     return None if calibration is None else str(calibration["game"])
 
 
-def _level(hidden: Mapping[str, Any]) -> dict[str, Any]:
+def level_entry(hidden: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says of a level, from what its author knows of it."""
     return {name: hidden[name] for name in ("family", "group", "suite", "strict_budget")}
+
+
+def _options(tasks: Mapping[str, Any]) -> dict[str, Any]:
+    """Which levels a run played under which budget; of a folder of level files its own name alone."""
+    if "folder" not in tasks:
+        return dict(tasks)
+    return {**tasks, "folder": PurePath(str(tasks["folder"])).name}
 
 
 def _run(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,6 +120,8 @@ def _run(run: Mapping[str, Any]) -> dict[str, Any]:
         "created": run["created"],
         "suite": f"{suite['name']}@{suite['version']}",
         "condition": run["condition"],
+        "tasks": _options(run["protocol"]["tasks"]),
+        "agents": [agent["id"] for agent in run["agents"]],
         "protocol_hash": run["protocol_hash"],
         "tasks_sha256": run["tasks_sha256"],
         "epochs": run["epochs"],

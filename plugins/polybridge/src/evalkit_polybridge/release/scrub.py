@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+REMOVED = "[removed: "
+"""How the words begin that stand in place of what was taken out."""
+
 _VALUE = r"[^\s\"',;}\\]+"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -79,7 +82,7 @@ def secrets_in(text: str) -> list[str]:
 def scrubbed_text(text: str) -> str:
     """The text with `[removed: …]` in place of whatever `secrets_in` finds."""
     for kind, pattern in _PATTERNS:
-        text = pattern.sub(f"[removed: {kind}]", text)
+        text = pattern.sub(f"{REMOVED}{kind}]", text)
     return text
 
 

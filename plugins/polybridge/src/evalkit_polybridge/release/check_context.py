@@ -1,0 +1,62 @@
+"""What the checks of a release's episodes share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalkit_polybridge.graph import Level
+from evalkit_polybridge.release.findings import Report
+from evalkit_polybridge.release.installed import Installed
+
+
+class Key(NamedTuple):
+    """Which episode."""
+
+    agent: str
+    condition: str
+    epoch: int
+    level: str
+
+
+class Ran(NamedTuple):
+    """A design that the embedded executor ran: where it stands, and what was recorded of the run."""
+
+    where: str
+    level: Level
+    design: Mapping[str, Any]
+    execution: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Context:
+    """A release being checked; what it has besides files, manifest and report fills as episodes are checked.
+
+    `seen` maps episodes to the files of their trajectories, `rounds` the folders of episodes to their number
+    of rounds, `levels` condition and level to the fingerprint of the first such level and its file; `early`
+    counts the reasons for which episodes ended that nothing in their rounds explains.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    report: Report
+    installed: Installed
+    seen: dict[Key, str] = field(default_factory=dict)
+    rounds: dict[str, int] = field(default_factory=dict)
+    levels: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    early: Counter[str] = field(default_factory=Counter)
+    runs: list[Ran] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The protocol settings that the release declares."""
+        settings: Mapping[str, Any] = self.manifest["inclusion"]["settings"]
+        return settings
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether pictures belong to the release, in place or packed."""
+        return bool(self.manifest["images"]["where"] != "left out")
