@@ -1,4 +1,4 @@
-"""`evalkit try` for LDraw files: reading one, and the report on it."""
+"""`evalkit try` for LDraw files and designs of other systems: reading one, and the report on it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,46 @@ from evalkit import Candidate, Execution, Task, UsageError, Verdict
 from evalkit_brickbench.designs import candidate_of, look
 from evalkit_brickbench.inspection import Inspection, Protocol, tools
 from evalkit_brickbench.inventory import resolved_stock, used
+from evalkit_brickbench.kit.runner import MODEL
 from evalkit_brickbench.ldraw.notes import LDrawError
 from evalkit_brickbench.ldraw.reader import SIZE_LIMIT_BYTES
 from evalkit_brickbench.part_rules import PartRules
 from evalkit_brickbench.parts.meshes import MeshError
 from evalkit_brickbench.parts.wheels import MissingDataError
+from evalkit_brickbench.readers.errors import ReaderError
+from evalkit_brickbench.readers.samples import as_ldraw
 from evalkit_brickbench.report import as_json, as_text
-from evalkit_brickbench.settings import settings_of
+from evalkit_brickbench.settings import BrickSettings, settings_of
 
 FREE_TASK = "any"
 
 
 def open_model(path: Path, settings: Mapping[str, Any]) -> Candidate:
-    """The model in an .ldr, .mpd or .dat file; UsageError if it holds none."""
+    """The model in an LDraw file, a path text or a list of bricks; UsageError if it holds none."""
     try:
         with open(path, "rb") as file:
             data = file.read(SIZE_LIMIT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"can't read {path}: {error.strerror}") from error
-    candidate = candidate_of(path.name, data)
     try:
-        look(candidate, settings_of(settings), stand=False)
+        data = as_ldraw(data, path.name)
+    except ReaderError as error:
+        raise UsageError(f"{path}: {error}") from error
+    candidate = _built(data, chosen) if path.suffix == ".py" else candidate_of(path.name, data)
+    try:
+        look(candidate, chosen, stand=False)
     except (LDrawError, MeshError, MissingDataError) as error:
         raise UsageError(str(error)) from error
     return candidate
+
+
+def _built(source: bytes, settings: BrickSettings) -> Candidate:
+    from evalkit_brickbench.kit.building import build
+
+    built = build(source, settings.sandbox)
+    if built.model is None:
+        raise UsageError("it builds no model" if built.violation is None else built.violation.message)
+    return candidate_of(MODEL, built.model)
 
 
 def free_task(settings: Mapping[str, Any]) -> Task:

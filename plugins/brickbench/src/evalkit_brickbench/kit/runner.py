@@ -20,6 +20,7 @@ from typing import Any
 SOURCE, MODEL, FAILURE = "build.py", "model.mpd", "failure.json"
 CACHE = ".cache"
 FIRST_LINES, LAST_LINES = 4, 8
+LINE_CHARACTERS, WORD_CHARACTERS = 120, 500
 SHOWN_CHARACTERS = 2000
 
 
@@ -64,10 +65,10 @@ def _guarded(what: str, function: Callable[[], Any]) -> Any:
     except MemoryError:
         raise  # the sandbox tells by it that memory was short
     except BaseException as error:  # SystemExit and KeyboardInterrupt, too
-        raise Refused("build_failed", f"{what}: {_last_lines(error)}") from error
+        raise Refused("build_failed", f"{what}: {_told(error)}") from error
 
 
-def _last_lines(error: BaseException) -> str:
+def _told(error: BaseException) -> str:
     """Both ends of a traceback from build.py on, without what differs from one run to the next."""
     own = str(Path(SOURCE).absolute())
     trace = error.__traceback__
@@ -77,6 +78,7 @@ def _last_lines(error: BaseException) -> str:
     lines = "".join(told).rstrip().splitlines()
     if len(lines) > FIRST_LINES + LAST_LINES:
         lines = [*lines[:FIRST_LINES], "  …", *lines[-LAST_LINES:]]
+    lines = [*(line[:LINE_CHARACTERS] for line in lines[:-1]), lines[-1][:WORD_CHARACTERS]]
     text = "\n".join(lines).replace(f"{Path.cwd()}/", "")
     return re.sub(r"\b0x[0-9a-f]+\b", "0x…", text)
 
