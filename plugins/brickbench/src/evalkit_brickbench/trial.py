@@ -25,22 +25,29 @@ FREE_TASK = "any"
 
 
 def open_model(path: Path, settings: Mapping[str, Any]) -> Candidate:
-    """The model in an LDraw file, a path text or a list of bricks; UsageError if it holds none."""
+    """The model in an LDraw file, a path text or a list of bricks, or what a build.py makes in the sandbox.
+
+    UsageError if there is none.
+    """
+    chosen = settings_of(settings)
     try:
         with open(path, "rb") as file:
             data = file.read(SIZE_LIMIT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"can't read {path}: {error.strerror}") from error
-    try:
-        data = as_ldraw(data, path.name)
-    except ReaderError as error:
-        raise UsageError(f"{path}: {error}") from error
-    candidate = _built(data, chosen) if path.suffix == ".py" else candidate_of(path.name, data)
+    candidate = _built(data, chosen) if path.suffix == ".py" else _read(path, data)
     try:
         look(candidate, chosen, stand=False)
     except (LDrawError, MeshError, MissingDataError) as error:
         raise UsageError(str(error)) from error
     return candidate
+
+
+def _read(path: Path, data: bytes) -> Candidate:
+    try:
+        return candidate_of(path.name, as_ldraw(data, path.name))
+    except ReaderError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def _built(source: bytes, settings: BrickSettings) -> Candidate:
