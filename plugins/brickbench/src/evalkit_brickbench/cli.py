@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from evalkit_brickbench.readers.cli import import_designs
+
 if TYPE_CHECKING:
     from evalkit_brickbench.judges.anchors import Anchors
     from evalkit_brickbench.judges.asking import Judge
@@ -24,6 +26,9 @@ def command() -> None:
     Examples:
       evalkit brickbench arena runs/A runs/B --judge openai/gpt-5
     """
+
+
+command.add_command(import_designs)
 
 
 @command.command()
