@@ -1,0 +1,142 @@
+"""How far a body can be tilted before it falls over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalkit_lmbuild.design import Floats, Ints, Mesh
+from evalkit_lmbuild.kernel._jit import compiled
+from evalkit_lmbuild.kernel.voxels import PITCH
+
+AZIMUTHS = 720
+BAND = 0.005
+BAND_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Tilt:
+    """Angles in degrees, negative where the centre of mass is outside the support; lengths in m.
+
+    `angle_deg` and `margin_m` (distance from the centre of mass to the edge of the support, seen from above) come
+    from voxel masses; `exact_angle_deg` from the volumes the meshes enclose, None where one isn't closed.
+    """
+
+    angle_deg: float
+    margin_m: float
+    centre: Floats
+    height_m: float
+    z_min: float
+    exact_angle_deg: float | None
+
+
+def support_band(height_m: float, pitch: float = PITCH) -> float:
+    """Height above the lowest point within which a surface counts as support, m."""
+    return max(BAND * pitch / PITCH, BAND_SHARE * height_m)
+
+
+@compiled
+def low_points(vertices: Floats, faces: Ints, level: float) -> Floats:
+    """Corners [n, 2] (x, y) of the surface's part with z ≤ level: vertices, and edges where they cross it."""
+    found = np.empty((vertices.shape[0] + 3 * faces.shape[0], 2))
+    size = 0
+    for i in range(vertices.shape[0]):
+        if vertices[i, 2] <= level:
+            found[size] = vertices[i, :2]
+            size += 1
+    for face in range(faces.shape[0]):
+        for i in range(3):
+            a, b = vertices[faces[face, i]], vertices[faces[face, (i + 1) % 3]]
+            if (a[2] <= level) != (b[2] <= level):
+                part = (level - a[2]) / (b[2] - a[2])
+                found[size, 0] = a[0] + part * (b[0] - a[0])
+                found[size, 1] = a[1] + part * (b[1] - a[1])
+                size += 1
+    return found[:size].copy()
+
+
+@compiled
+def _least_margin(points: Floats, centre: Floats, directions: Floats) -> float:
+    """Least over directions u of max over points p of u · (p − centre); points on a line or alone included."""
+    least = np.inf
+    for u in range(directions.shape[0]):
+        most = -np.inf
+        for i in range(points.shape[0]):
+            reach = directions[u, 0] * (points[i, 0] - centre[0]) + directions[u, 1] * (
+                points[i, 1] - centre[1]
+            )
+            most = max(most, reach)
+        least = min(least, most)
+    return least
+
+
+def _extreme(points: Floats) -> Floats:
+    """The points that can be the furthest in some direction: the convex hull by a monotone chain [k, 2]."""
+    points = np.unique(points, axis=0)
+    if len(points) < 3:
+        return points
+    hull: list[Floats] = []
+    for side in (points, points[::-1]):
+        chain: list[Floats] = []
+        for point in side:
+            while len(chain) > 1:
+                ahead, back = chain[-1] - chain[-2], point - chain[-2]
+                if ahead[0] * back[1] - ahead[1] * back[0] > 0:
+                    break
+                chain.pop()
+            chain.append(point)
+        hull += chain[:-1]
+    return np.array(hull)
+
+
+def _directions() -> Floats:
+    turns = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
+    return np.stack([np.cos(turns), np.sin(turns)], axis=1)
+
+
+DIRECTIONS = _directions()
+
+
+def solid_centre(mesh: Mesh) -> tuple[float, Floats] | None:
+    """Enclosed volume, m³, and its centre [3] of a closed mesh in world coordinates; None of an open one."""
+    edges = np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
+    codes = edges[:, 0].astype(np.int64) * len(mesh.vertices) + edges[:, 1]
+    reverse = edges[:, 1].astype(np.int64) * len(mesh.vertices) + edges[:, 0]
+    if not np.array_equal(np.sort(codes), np.sort(reverse)):
+        return None
+    origin = mesh.vertices.mean(axis=0)
+    a, b, c = ((mesh.vertices - origin)[mesh.faces[:, i]] for i in range(3))
+    sixth = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+    volume = float(sixth.sum())
+    if volume <= 0:
+        return None
+    return volume, origin + (sixth[:, None] * (a + b + c) / 4).sum(axis=0) / volume
+
+
+def _angle(margin: float, height: float) -> float:
+    return float(np.degrees(np.arctan2(margin, height)))
+
+
+def tilt(
+    meshes: Sequence[Mesh],
+    masses: Sequence[float],
+    centres: Sequence[Floats],
+    solids: Sequence[tuple[float, Floats] | None],
+    pitch: float,
+) -> Tilt:
+    """Tilt of a rigid body of meshes in world coordinates; `solids` as `solid_centre` gives them."""
+    z_min = min(float(mesh.bounds[0][2]) for mesh in meshes)
+    z_max = max(float(mesh.bounds[1][2]) for mesh in meshes)
+    level = z_min + support_band(z_max - z_min, pitch)
+    low = [low_points(m.vertices, m.faces, level) for m in meshes if m.bounds[0][2] <= level]
+    points = _extreme(np.concatenate(low))
+    centre = np.average(np.array(centres), axis=0, weights=np.array(masses))
+    margin = _least_margin(points, centre, DIRECTIONS)
+    exact = None
+    known = [solid for solid in solids if solid is not None]
+    if len(known) == len(solids):
+        solid = np.average([at for _, at in known], axis=0, weights=[volume for volume, _ in known])
+        exact = _angle(_least_margin(points, solid, DIRECTIONS), float(solid[2]) - z_min)
+    return Tilt(_angle(margin, float(centre[2]) - z_min), margin, centre, z_max - z_min, z_min, exact)

@@ -1,0 +1,154 @@
+"""Voxels of a part: which cells of the world lattice it fills.
+
+Cell i of an axis covers [i, i + 1)·pitch. The shell is every cell that the surface enters; filled are the shell and
+what outside air doesn't reach through faces of cells. Vertices within a thousandth of a cell of a lattice plane are
+taken to lie on it: without that, a round trip through float32 changes the cells of most boxes on the lattice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalkit_lmbuild.design import Design, Floats, Mesh, Part
+from evalkit_lmbuild.kernel._bits import Bits, Corner, count_and_sums, dilated, eroded
+from evalkit_lmbuild.kernel._flood import filled
+from evalkit_lmbuild.kernel._raster import raster
+
+PITCH = 0.004
+"""Pitch of the tools, R.1 and R.3, m; the thresholds of S.1–S.3 are stated for it."""
+
+MIN_PITCH = 0.0004
+CELL_LIMIT = 4e8
+WORD_LIMIT = 16_000_000
+"""Words of a part's grid: flat parts have few cells in their box, but each row takes whole words."""
+
+TOTAL_CELLS = 3e8
+SNAP = 1e-3
+MARGIN = 2
+CACHE_BYTES = 384_000_000
+
+
+class KernelError(ValueError):
+    """Geometry that can't be put on a lattice; the text names the part and the figures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Voxels:
+    """A part on the lattice. `low` and `high` are its first and last cells (x, y, z), both inclusive."""
+
+    pitch: float
+    corner: Corner
+    low: tuple[int, int, int]
+    high: tuple[int, int, int]
+    filled: Bits
+    cells: int
+    centre: Floats
+    """Centre of the filled cells, m [3]."""
+
+    @property
+    def box_cells(self) -> int:
+        """Cells of the bounding box."""
+        x, y, z = (high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+        return x * y * z
+
+    @cached_property
+    def core(self) -> Bits:
+        """Filled cells whose six neighbours are filled too."""
+        return eroded(self.filled)
+
+    @cached_property
+    def halo(self) -> Bits:
+        """Filled cells and all around them."""
+        return dilated(self.filled)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the three grids take at most."""
+        return 3 * self.filled.nbytes
+
+
+def lattice_vertices(mesh: Mesh, pitch: float) -> Floats:
+    """Vertices in cells, those within `SNAP` of a lattice plane on it [n, 3]."""
+    cells = mesh.vertices / pitch
+    nearest = np.rint(cells)
+    return np.where(np.abs(cells - nearest) < SNAP, nearest, cells)
+
+
+def voxelise(mesh: Mesh, pitch: float = PITCH, name: str = "mesh") -> Voxels:
+    """Voxels of a mesh in world coordinates, m. `KernelError` for empty, non-finite and too large meshes."""
+    if not len(mesh.faces) or not len(mesh.vertices):
+        raise KernelError(f"part {name!r} has no triangles")
+    if not np.isfinite(mesh.vertices).all():
+        raise KernelError(f"part {name!r} has coordinates that aren't finite numbers")
+    if mesh.faces.min() < 0 or mesh.faces.max() >= len(mesh.vertices):
+        raise KernelError(f"part {name!r} has triangles with vertices that don't exist")
+    size = mesh.size / pitch + 1
+    if np.abs(mesh.vertices).max() / pitch > 1e9 or size.prod() > CELL_LIMIT:
+        x, y, z = mesh.size
+        raise KernelError(
+            f"part {name!r} is {x:.3g} × {y:.3g} × {z:.3g} m: {size.prod():.2g} cells of {pitch * 1000:.3g} mm, "
+            f"the limit is {CELL_LIMIT:.0e}"
+        )
+    vertices = lattice_vertices(mesh, pitch)
+    low = np.floor(vertices.min(axis=0)).astype(np.int64)
+    high = np.floor(vertices.max(axis=0)).astype(np.int64)
+    word, last_word = (low[0] - MARGIN) >> 6, (high[0] + MARGIN) >> 6
+    rows, layers = high[1:] - low[1:] + 1 + 2 * MARGIN
+    shape = (int(layers), int(rows), int(last_word - word + 1))
+    if shape[0] * shape[1] * shape[2] > WORD_LIMIT:
+        raise KernelError(
+            f"part {name!r} takes {shape[1]} × {shape[0]} rows of cells of {pitch * 1000:.3g} mm, too many"
+        )
+    corner = (int(low[2] - MARGIN), int(low[1] - MARGIN), int(word))
+    shell = np.zeros(shape, np.uint64)
+    raster(vertices, mesh.faces, shell, corner)
+    bits = filled(shell)
+    cells, *sums = count_and_sums(bits)
+    origin = np.array([corner[2] * 64, corner[1], corner[0]])
+    centre = (origin + np.array(sums) / cells + 0.5) * pitch
+    first, last = low.tolist(), high.tolist()
+    return Voxels(
+        pitch, corner, (first[0], first[1], first[2]), (last[0], last[1], last[2]), bits, cells, centre
+    )
+
+
+_Key = tuple[str, tuple[float, ...], tuple[float, ...], float]
+_cache: OrderedDict[_Key, Voxels] = OrderedDict()
+_lock = threading.Lock()
+
+
+def part_voxels(part: Part, pitch: float = PITCH) -> Voxels:
+    """Voxels of a placed part, from memory where mesh, pose and pitch were seen lately."""
+    key = (part.mesh.key, part.position, part.rotation, pitch)
+    with _lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    made = voxelise(part.world, pitch, part.id)
+    with _lock:
+        _cache[key] = made
+        held = sum(voxels.nbytes for voxels in _cache.values())
+        while held > CACHE_BYTES and len(_cache) > 1:
+            held -= _cache.popitem(last=False)[1].nbytes
+    return made
+
+
+def design_pitch(design: Design) -> float:
+    """Pitch for S.1–S.3, m: fine enough for the design's size and thin parts, coarse enough for memory.
+
+    clip(min(D/250, t/4), 0.4 mm, 4 mm) with D the diagonal and t the median of the parts' smallest extents,
+    enlarged in steps of ×1.25 up to 4 mm while the boxes of all parts hold more than 3e8 cells.
+    """
+    if not design.parts:
+        return PITCH
+    sizes = np.array([part.world.size for part in design.parts])
+    thickness = float(np.median(sizes.min(axis=1)))
+    pitch = min(max(min(design.diagonal / 250, thickness / 4), MIN_PITCH), PITCH)
+    while pitch < PITCH and float(np.prod(sizes / pitch + 1, axis=1).sum()) > TOTAL_CELLS:
+        pitch = min(pitch * 1.25, PITCH)
+    return pitch
