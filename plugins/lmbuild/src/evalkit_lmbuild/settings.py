@@ -1,0 +1,56 @@
+"""The protocol's settings: whatever decides what an agent may do and sees, recorded and hashed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from evalkit import UsageError
+
+TOOL_CALLS = 160
+"""Calls a round; what is left of them is carried over."""
+MAX_ROUNDS = 3
+
+
+class BuildSettings(BaseModel):
+    """Protocol settings of LMBuild; the defaults are those of the reported results."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    tier: Literal["A", "B", "C"] = "B"
+    """A: parts come from the catalogue; C: the agent creates them; B: both."""
+    brief: Literal[
+        "name_only",
+        "attributes",
+        "functional",
+        "name_only+image",
+        "attributes+image",
+        "functional+image",
+    ] = "name_only+image"
+    """What the agent is told of the object; the suite's condition has to be the same."""
+    rounds: Literal[1, 2, 3] = 1
+    """Submissions: after each but the last comes a review, and the agent may revise."""
+    budgets: Literal["episode", "round"] = "episode"
+    """Whether checks, renders and creates are for the episode (release) or grow with each round (paper).
+
+    The suite's limits hold for the whole episode in any case; raise them for `round`."""
+    programs: Literal["strict", "lenient"] = "strict"
+    """`lenient`: clockwise polygons are turned round and `shell` is known; `strict` is the release."""
+    inspect_joint: bool = True
+    """Whether there is a tool `inspect_joint`, which the paper counts and the release lacks."""
+
+
+def settings_of(settings: Mapping[str, Any]) -> BuildSettings:
+    """The settings as recorded."""
+    return BuildSettings.model_validate(dict(settings))
+
+
+def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """UsageError if the condition, which names episodes, isn't the brief that agents get."""
+    if condition != settings["brief"]:
+        raise UsageError(
+            f"the condition is {condition!r} and the brief {settings['brief']!r}; change both alike "
+            f"(-T condition={condition} -T brief={condition})"
+        )
