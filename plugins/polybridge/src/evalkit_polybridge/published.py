@@ -30,6 +30,8 @@ from evalkit_polybridge.measures import (
     valid,
     with_missing,
 )
+from evalkit_polybridge.protocol_names import deviation
+from evalkit_polybridge.release.gather import agent_entry, frozen
 from evalkit_polybridge.tables import GROUPS, error_composition
 from evalkit_polybridge.trajectory import Trajectory
 
@@ -41,22 +43,48 @@ REFUSED = "refused: "
 def systems_of(runs: Sequence[RecordedRun]) -> dict[System, list[Planned]]:
     """The episodes of runs by agent and condition, in the order of the runs.
 
-    UsageError if two runs hold the same episode under the same condition.
+    A condition is followed by what its protocol deviates in from the reported one, so that an ablation is
+    never counted with what it is compared to, whatever runs are beside it.
+    UsageError if two runs hold the same episode under the same condition, or if there is another difference
+    between two runs of one agent and condition.
     """
     systems: dict[System, list[Planned]] = {}
     owner: dict[tuple[System, EpisodeKey], RecordedRun] = {}
+    sources: dict[System, list[RecordedRun]] = {}
     for run in runs:
         planned = [Planned.of(episode, task) for episode, task in run.played]
         planned += [Planned(key, task) for key, task in run.missing]
+        deviates = deviation(run)
         for episode in planned:
             agent, condition = episode.system
-            system = (agent, _condition(str(run.manifest["suite"]["name"]), condition))
+            name = _condition(str(run.manifest["suite"]["name"]), condition)
+            system = (agent, f"{name} ({deviates})" if deviates else name)
             other = owner.setdefault((system, episode.key), run)
             if other is not run:
-                folders = f"{other.reader.folder} and {run.reader.folder}"
-                raise UsageError(f"{folders} both hold {episode.key.text()}: leave one of the runs out")
+                raise UsageError(f"{_both(other, run)} hold {episode.key.text()}: leave one of the runs out")
+            if sources.setdefault(system, [run])[-1] is not run:
+                sources[system].append(run)
             systems.setdefault(system, []).append(episode)
+    for system, (first, *others) in sources.items():
+        for run in others:
+            _require_alike(system, first, run)
     return systems
+
+
+def _require_alike(system: System, first: RecordedRun, run: RecordedRun) -> None:
+    """UsageError if episodes of both runs can't be counted together."""
+    agent, condition = system
+    one, other = ({**frozen(r), "agent": agent_entry(r, agent)} for r in (first, run))
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    if names:
+        raise UsageError(
+            f"{_both(first, run)} are of {agent} under {condition} and differ in {', '.join(names)}: "
+            "leave one of the runs out"
+        )
+
+
+def _both(one: RecordedRun, other: RecordedRun) -> str:
+    return f"{one.reader.folder} and {other.reader.folder} both"
 
 
 def _condition(suite: str, condition: str) -> str:

@@ -26,7 +26,8 @@ def tables(runs: tuple[str, ...], form: str, as_json: bool) -> None:
     """Print the tables of RUNs (default: the latest) together, in the published shape.
 
     Main results (Level 1, Level 2, overall), capability groups, recovery and resources, error composition,
-    how episodes end, efficiency, what was played.
+    how episodes end, efficiency, what was played. Runs of another protocol than the reported one have rows of
+    their own, named by what they deviate in.
 
     \b
     Examples:
@@ -73,16 +74,23 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
 
     systems = systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)])
     missing = sum(p.trajectory is None for group in systems.values() for p in group)
-    written, left_out = write_figures(systems, output)
+    written = write_figures(systems, output)
     if as_json:
-        files = [str(path) for path in written]
-        document = {"files": files, "left_out": left_out, "episodes_without_result": missing}
+        document = {
+            "files": [str(path) for path in written.files],
+            "left_out": written.left_out,
+            "from_before": [str(path) for path in written.from_before],
+            "episodes_without_result": missing,
+        }
         click.echo(json.dumps(document, indent=2))
         return
-    for path in written:
+    for path in written.files:
         click.echo(str(path))
-    for name, why in left_out.items():
+    for name, why in written.left_out.items():
         click.echo(f"{name} left out: {why}", err=True)
+    if written.from_before:
+        names = ", ".join(path.name for path in written.from_before)
+        click.echo(f"{output} still holds {names} from before: not of these runs, delete them", err=True)
     if missing:
         click.echo(f"{missing} planned episodes have no result and are in no figure", err=True)
 

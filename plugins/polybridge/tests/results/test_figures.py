@@ -10,6 +10,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -107,6 +108,64 @@ def test_a_figure_that_the_runs_do_not_make_is_named(folder: Path) -> None:
     assert document["episodes_without_result"] == 0
     assert {Path(path).name for path in document["files"]} == set(contents(folder / "strict-figures"))
     assert len(document["files"]) == 4 * 3
+    assert document["from_before"] == []
+
+
+def test_a_figure_from_before_is_named_and_stays(folder: Path, figures: Path) -> None:
+    shutil.copytree(figures, folder / "reused")
+    told = evalkit(folder, "polybridge", "figures", "strict-run", "-o", "reused")
+    assert told.stderr.splitlines()[-1] == (
+        "reused still holds efficiency.svg, efficiency.png, efficiency.csv from before: not of these runs, "
+        "delete them"
+    )
+    assert contents(folder / "reused")["efficiency.svg"] == contents(figures)["efficiency.svg"]
+
+
+def test_another_protocol_has_a_row_of_its_own(folder: Path) -> None:
+    """An ablation is neither counted with the run it is compared to nor refused beside it."""
+    for condition in ("strict", "loose"):
+        words = [f"polybridge.{condition}", "--id", LEVELS[0], "--agent", "truss", "-o", "ablation"]
+        evalkit(folder, "run", *words, "-T", "feedback_frames=0", "-j", "1")
+    runs = ["strict-run", "loose-run", *(f"ablation/{run.name}" for run in (folder / "ablation").iterdir())]
+    tables = json.loads(evalkit(folder, "polybridge", "tables", *runs, "--json").stdout)
+    rows = {tuple(row[:2]): row[2] for row in tables["polybridge.main"]["rows"]}
+    assert rows["truss", "strict"] == len(LEVELS)
+    assert rows["truss", "strict (feedback_frames=0)"] == rows["truss", "loose (feedback_frames=0)"] == 1
+    evalkit(folder, "polybridge", "figures", *runs, "-o", "ablated")
+    assert "truss (feedback_frames=0)</text>" in (folder / "ablated" / "efficiency.svg").read_text()
+
+
+@pytest.fixture(scope="module")
+def halves(folder: Path) -> list[Path]:
+    """Two runs of one agent, a level each."""
+    for level in LEVELS[:2]:
+        evalkit(
+            folder, "run", "polybridge.strict", "--agent", "flat", "-j", "1", "-o", "halves", "--id", level
+        )
+    return sorted((folder / "halves").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("agent", lambda run: run["agents"][0].update(version="0")),
+        ("executors", lambda run: run["executors"]["polybridge.embedded"].update(version="0")),
+    ],
+    ids=["agent", "executors"],
+)
+def test_what_no_row_can_hold_together_is_refused(halves: list[Path], part: str, change: Any) -> None:
+    one, other = halves
+    changed = Path(shutil.copytree(other, other.parent.with_name(part)))
+    manifest = json.loads((changed / "run.json").read_text())
+    change(manifest)
+    (changed / "run.json").write_text(json.dumps(manifest))
+    told = evalkit(one.parent, "polybridge", "tables", str(one), str(changed), code=2).stderr
+    assert f"are of flat under strict and differ in {part}: leave one of the runs out" in told
+
+
+def test_runs_of_one_protocol_are_counted_together(halves: list[Path]) -> None:
+    tables = json.loads(evalkit(halves[0].parent, "polybridge", "tables", *map(str, halves), "--json").stdout)
+    assert [row[:3] for row in tables["polybridge.main"]["rows"]] == [["flat", "strict", 2]]
 
 
 def test_the_published_tables(folder: Path) -> None:

@@ -47,7 +47,7 @@ def by_call(systems: Systems) -> Canvas:
     for column, condition in enumerate(conditions):
         left = MARGIN_PX + AXIS_PX + column * (width + 18)
         agents = [agent for agent, other in systems if other == condition]
-        canvas.text((left, top + 4), condition, TEXT_PX, INK)
+        canvas.text((left, top + 4), name_text(condition, width + 8), TEXT_PX, INK)
         for row, (name, kind) in enumerate((("Valid", valid), ("Success", success))):
             upper = top + 34 + row * (height + 50)
             panel = Panel(left, upper, left + width, upper + height)
@@ -123,19 +123,27 @@ def _bars(
 
 
 def has_arrows(systems: Systems) -> bool:
-    """Whether an agent has played under strict and loose budgets."""
-    return any((agent, "loose") in systems for agent, condition in systems if condition == "strict")
+    """Whether an agent has played under strict and loose budgets, and otherwise alike."""
+    return bool(_pairs(systems))
+
+
+def _pairs(systems: Systems) -> dict[str, tuple[System, System]]:
+    """The systems that an arrow joins, by its name: an agent's, and what its protocol deviates in."""
+    found = {}
+    for agent, condition in systems:
+        budget, _, deviates = condition.partition(" ")
+        loose = (agent, f"loose {deviates}".strip())
+        if budget == "strict" and loose in systems:
+            found[f"{agent} {deviates}".strip()] = ((agent, condition), loose)
+    return found
 
 
 def efficiency(systems: Systems) -> Canvas:
     """Success@3 over the mean cost of successes ÷ strict budget: an arrow per agent, strict → loose."""
-    agents = [a for a, condition in systems if condition == "strict" and (a, "loose") in systems]
-    colours = colours_of(agent for agent, _ in systems)
-    places = {
-        (agent, condition): _place(systems[agent, condition])
-        for agent in agents
-        for condition in ("strict", "loose")
-    }
+    pairs = _pairs(systems)
+    by_agent = colours_of(agent for agent, _ in systems)
+    colours = {name: by_agent[strict[0]] for name, (strict, _) in pairs.items()}
+    places = {system: _place(systems[system]) for pair in pairs.values() for system in pair}
     longest = max([1.5, *(place[0] for place in places.values() if place)])
     steps = math.ceil(longest * 2 + 0.3)
     canvas = Canvas(860, 490, "Efficiency: from strict to loose budgets")
@@ -157,14 +165,14 @@ def efficiency(systems: Systems) -> Canvas:
     )
     canvas.text((panel.left, panel.top - 12), "Success@3", TEXT_PX, INK)
     ends: dict[str, Point] = {}
-    for agent in agents:
-        found = [places[agent, condition] for condition in ("strict", "loose")]
+    for name, pair in pairs.items():
+        found = [places[system] for system in pair]
         points = [None if p is None else (panel.left + p[0] * scale, panel.y(p[1])) for p in found]
-        end = _arrow(canvas, points[0], points[1], colours[agent])
+        end = _arrow(canvas, points[0], points[1], colours[name])
         if end is not None:
-            ends[agent] = end
+            ends[name] = end
     _names(canvas, panel, ends, colours)
-    poor = [f"{a} ({c})" for (a, c), place in places.items() if place is None]
+    poor = [f"{a} {c}" for (a, c), place in places.items() if place is None]
     if poor:
         text = name_text(f"no success: {', '.join(poor)}", canvas.width - 2 * MARGIN_PX, SMALL_PX)
         canvas.text((MARGIN_PX, canvas.height - 16), text, SMALL_PX, MUTED)

@@ -16,6 +16,8 @@ from evalkit_polybridge.tables import error_composition
 
 Systems = Mapping[System, Sequence[Planned]]
 
+SUFFIXES = (".svg", ".png", ".csv")
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -47,9 +49,19 @@ FIGURES: tuple[Figure, ...] = (
 )
 
 
-def write_figures(systems: Systems, folder: Path) -> tuple[list[Path], dict[str, str]]:
-    """Write every figure into a folder; returns the paths, and the figures left out with the reason.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What `write_figures` did: paths, figures left out with the reason, and files of those from before."""
 
+    files: Sequence[Path]
+    left_out: Mapping[str, str]
+    from_before: Sequence[Path]
+
+
+def write_figures(systems: Systems, folder: Path) -> Written:
+    """Write every figure into a folder.
+
+    Files of a figure that is left out stay if they are there, for nothing says that this package wrote them.
     UsageError if a file can't be written.
     """
     left_out: dict[str, str] = {}
@@ -59,14 +71,11 @@ def write_figures(systems: Systems, folder: Path) -> tuple[list[Path], dict[str,
             left_out[figure.name] = why
             continue
         canvas = figure.draw(systems)
-        contents = {
-            ".svg": canvas.svg(),
-            ".png": canvas.png(),
-            ".csv": to_csv([figure.table(systems)]).encode(),
-        }
-        for suffix, data in contents.items():
+        table = to_csv([figure.table(systems)]).encode()
+        for suffix, data in zip(SUFFIXES, (canvas.svg(), canvas.png(), table), strict=True):
             written.append(write_file(folder / f"{figure.name}{suffix}", data))
-    return written, left_out
+    stale = [folder / f"{name}{suffix}" for name in left_out for suffix in SUFFIXES]
+    return Written(written, left_out, [path for path in stale if path.exists()])
 
 
 def write_file(path: Path, data: bytes) -> Path:

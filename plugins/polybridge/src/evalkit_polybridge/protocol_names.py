@@ -1,0 +1,46 @@
+"""How a run's protocol is told beside its condition, where it is not the reported one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evalkit import sha256_of
+from evalkit.report import RecordedRun
+from evalkit_polybridge.release.layout import configuration
+from evalkit_polybridge.release.manifest import inclusion
+from evalkit_polybridge.specs import EMBEDDED
+
+_LONGEST_VALUE = 24
+
+
+def deviation(run: RecordedRun) -> str:
+    """What tells the run's protocol from the reported one, such as `feedback_frames=0`; or nothing.
+
+    Settings as `-T` takes them, limits, validators, and executors other than the embedded one. Settings that
+    only follow from others are left out.
+    """
+    configured = configuration(run)
+    parts = list(_told(configured, inclusion(configured)["deviations"]))
+    executors = list(run.manifest["protocol"]["executors"])
+    if executors != [EMBEDDED.id]:
+        parts.append("+".join(executors) or "no executor")
+    return ", ".join(parts)
+
+
+def _told(configured: Mapping[str, Any], deviations: list[str]) -> Iterator[str]:
+    from evalkit_polybridge.settings import BridgeSettings
+
+    derived = BridgeSettings.model_computed_fields.keys() | {"calibration"}
+    chosen = [name for name in deviations if name not in derived]
+    for name in chosen or [name for name in deviations if name != "calibration"]:
+        part, dot, key = name.partition(".")
+        values = configured[part] if dot else configured["settings"]
+        known = key if dot else name
+        yield f"{known}={_value(values[known])}" if known in values else f"no {name}"
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _LONGEST_VALUE else f"#{sha256_of(value)[:8]}"
