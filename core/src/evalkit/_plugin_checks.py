@@ -58,6 +58,7 @@ TARGET_FIELDS = frozenset(
         "trial",
         "pictures",
         "warm",
+        "release",
     }
 )
 """Fields of descriptors that name an object as `"package.module:attribute"`."""

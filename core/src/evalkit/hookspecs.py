@@ -99,6 +99,8 @@ class ExecutorSpec:
     MODEL` hands its object the `evalkit.models.ModelClient`, by a method `use_model(client)`, after which its
     constants name the model. `exclusive` one that uses what a machine has once (a screen): with it a run
     has one worker. Other runs don't know of that, so it has a lock of its own. `warm` as in `BenchmarkSpec`.
+    `release` names a function `release(settings)` that gives back what a worker that was killed still held;
+    it is called in the parent once all workers of a command are gone, however they ended.
     """
 
     id: str
@@ -108,6 +110,7 @@ class ExecutorSpec:
     needs_model: bool = False
     exclusive: bool = False
     warm: str | None = None
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

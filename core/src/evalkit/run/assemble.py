@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalkit.canonical import sha256_of
@@ -15,6 +16,8 @@ from evalkit.types import Executor, Validator
 if TYPE_CHECKING:
     from evalkit.hookspecs import AgentSpec, ExecutorSpec
     from evalkit.run.worker import EpisodeJob, PlaySetup
+
+_log = logging.getLogger("evalkit")
 
 
 class Assembly:
@@ -137,3 +140,19 @@ def warm_targets(plugins: Plugins, benchmark: str, executors: list[str]) -> list
     specs += [known[name] for name in executors]
     found = [(spec.warm, plugins.origin(spec).plugin) for spec in specs if spec.warm]
     return list(dict.fromkeys(found))
+
+
+def release_executors(plugins: Plugins, setup: PlaySetup, executors: Iterable[str]) -> None:
+    """Let executors give back what workers held when they were killed; no worker may be left.
+
+    What fails is logged: it changes nothing about what was played.
+    """
+    known: Mapping[str, ExecutorSpec] = plugins.executors(setup.benchmark)
+    for name in executors:
+        release = known[name].release if name in known else None
+        if release is None:
+            continue
+        try:
+            resolve(release, plugins.origin(known[name]).plugin)(setup.settings)
+        except Exception as error:  # noqa: BLE001 - plugins may raise anything
+            _log.warning("what %s used isn't as it was: %s", name, error)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from evalkit.episode import LoopExecutor
 from evalkit.errors import EvalkitError, PluginError
 from evalkit.plugins import Plugins
-from evalkit.run.assemble import Assembly
+from evalkit.run.assemble import Assembly, release_executors
 from evalkit.run.plan import load_benchmark_tasks
 from evalkit.run.pool import Blob, Evidence, Failed, JobPool, Message
 from evalkit.run.runner import POLL_S, interruptible
@@ -123,7 +123,10 @@ def gather(
                     _handle(message, running, assembly, writer, gathered)
             gathered.interrupted = interrupted()
     finally:
-        pool.close()
+        try:
+            pool.close()
+        finally:
+            release_executors(plugins, setup, sorted({job.executor for job in jobs}))
     return gathered
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evalkit.episode import End
 from evalkit.errors import END_POLICIES, EndReason, PluginError
 from evalkit.plugins import Plugins
-from evalkit.run.assemble import needs_threads
+from evalkit.run.assemble import needs_threads, release_executors
 from evalkit.run.pool import Blob, Ended, Events, Executed, Failed, JobPool, Message
 from evalkit.run.worker import EpisodeJob, ExecuteJob, PlaySetup, event_body
 from evalkit.store.logs import counted, read_log
@@ -129,7 +129,10 @@ class Runner:
         finally:
             if self._players is not None:
                 self._players.close()
-            pool.close()
+            try:
+                pool.close()
+            finally:
+                release_executors(self._plugins, self._setup, self._setup.executors)
             for episode in self._open.values():
                 episode.log.close()
             self._writer.sync()

@@ -25,6 +25,7 @@ NATIVE = ExecutorSpec(
     summary="the real game on this machine, driven through its window (needs --calibration)",
     exclusive=True,
     warm="evalkit_polybridge.native.executor:prepare",
+    release="evalkit_polybridge.native.executor:release",
 )
 
 _EVERY_EPISODE = "episodes with a result"

@@ -3,8 +3,9 @@
     python standin.py SLOT [options]
 
 It knows a level by the display name in the layout's save, runs the embedded executor's physics on the
-design and paints what happens, `--speed` times as fast. In the editor a blue field is lit; a click on the
-grey one reads the layout file; Space starts a run and leaves it. A run ends with a green field when every
+design and paints what happens, `--speed` times as fast. In the editor a blue field is lit and the design is
+shown; a click on the grey one reads the layout file, and the field looks pressed until the next click; Space
+starts a run and leaves it. A run ends with a green field when every
 vehicle has crossed, a red one when one is lost, and with neither when the time is over. It takes the focus
 when it is clicked.
 `--misbehave` makes it a bad partner. It prints `ready` once its window can be seen and driven.
@@ -13,6 +14,7 @@ when it is clicked.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import select
 import time
@@ -24,6 +26,7 @@ from PIL import Image, ImageDraw
 from Xlib import XK, X
 from Xlib.display import Display
 
+from evalkit_polybridge.editor import editor_image
 from evalkit_polybridge.frames import frame_image
 from evalkit_polybridge.graph import Bridge, Level
 from evalkit_polybridge.levels.catalogue import load
@@ -39,7 +42,8 @@ LOAD, EDITOR, SUCCESS, FAILURE = (
     (300, 4, 380, 36),
     (270, 145, 300, 175),
 )
-DARK, BLUE, GREEN, RED, GREY = (20, 20, 20), (30, 60, 250), (40, 220, 60), (230, 30, 30), (90, 90, 90)
+DARK, BLUE, GREEN, RED = (20, 20, 20), (30, 60, 250), (40, 220, 60), (230, 30, 30)
+GREY, LIGHT = (90, 90, 90), (140, 140, 140)
 MISBEHAVIOUR = (
     "",
     "crash",
@@ -51,7 +55,15 @@ MISBEHAVIOUR = (
     "resave",
     "always-red",
     "in-front",
+    "drop-all",  # every click on the grey field
+    "drop-later",  # every one but the first
+    "late",  # opens a layout long after the click
+    "menu",  # opens a layout by way of a menu
+    "restless",  # an editor that moves by itself
+    "restless-menu",
 )
+#: How long a late layout, and the menu, take.
+OPENING_S = 1.0
 #: When, in real seconds after the start of a run, it crashes, closes its window or gives the focus away.
 TROUBLE_S = 0.4
 
@@ -72,6 +84,10 @@ class StandIn:
         self.levels = {entry.level.name: entry.level for entry in load("strict")}
         self.loaded: tuple[Level, Bridge] | None = None
         self.playing: Playing | None = None
+        self.editor: Image.Image | None = None
+        self.pressed = False
+        self.clicks = 0
+        self.opens_at: float | None = None
         self.display = Display()
         screen = self.display.screen()
         self.window = screen.root.create_window(
@@ -110,8 +126,9 @@ class StandIn:
         if event.type == X.ButtonPress:
             if self.misbehave != "no-focus":
                 self.window.set_input_focus(X.RevertToParent, X.CurrentTime)
-            if inside((event.event_x, event.event_y), LOAD) and self.playing is None:
-                self.read_slot()
+            self.pressed = inside((event.event_x, event.event_y), LOAD)
+            if self.pressed and self.playing is None:
+                self.open_slot()
         elif event.type == X.KeyPress and self.display.keycode_to_keysym(event.detail, 0) == XK.XK_space:
             if self.playing is not None:
                 self.log("leave")
@@ -128,16 +145,31 @@ class StandIn:
         with self.slot.with_name("standin.log").open("a", encoding="utf-8") as log:
             log.write(what + "\n")
 
+    def open_slot(self) -> None:
+        """Read the layout, at once or later, or miss the click."""
+        self.clicks += 1
+        if self.misbehave == "drop-all" or (self.misbehave == "drop-later" and self.clicks > 1):
+            self.log("miss")
+        elif self.misbehave == "late" or self.misbehave.endswith("menu"):
+            self.opens_at = time.monotonic() + OPENING_S
+        else:
+            self.read_slot()
+
     def read_slot(self) -> None:
         """Load the layout as it is now."""
         layout = read_layout(self.slot.read_text(encoding="utf-8"))
         self.loaded = (self.levels[layout.display_name], layout.bridge)
+        editor = Image.open(io.BytesIO(editor_image(*self.loaded)))
+        self.editor = editor.convert("RGB").resize((480, 320))
         self.log(f"load {layout.display_name}")
         if self.misbehave == "resave":
             self.slot.write_text("the game was here", encoding="utf-8")
 
     def trouble(self) -> None:
-        """Misbehave: stay in front of everything, or do something in the middle of a run."""
+        """Misbehave: stay in front of everything, be late, or do something in the middle of a run."""
+        if self.opens_at is not None and time.monotonic() > self.opens_at:
+            self.opens_at = None
+            self.read_slot()
         if self.misbehave == "in-front":
             self.window.configure(stack_mode=X.Above)
         if self.playing is None or time.monotonic() - self.playing.started < TROUBLE_S:
@@ -164,16 +196,22 @@ class StandIn:
                 verdict = RED
             elif run.success and t_s >= max(t for t in run.finish_s if t is not None):
                 verdict = GREEN
-        if self.shown and self.shown[0] is frame and self.shown[1] == verdict:
+        menu = self.opens_at is not None and self.misbehave.endswith("menu")
+        cloud = int(time.monotonic() * 10) % 100 if self.misbehave.startswith("restless") else 0
+        wanted = (id(frame), verdict, id(self.loaded), self.pressed, menu, cloud)
+        if self.shown == wanted:
             return
-        self.shown = (frame, verdict)
+        self.shown = wanted
         image = Image.new("RGB", (WIDTH, HEIGHT), DARK)
         draw = ImageDraw.Draw(image)
-        draw.rectangle(LOAD, GREY)
+        draw.rectangle(LOAD, LIGHT if self.pressed else GREY)
         if frame is not None and self.loaded is not None:
             image.paste(frame_image(*self.loaded, frame), (0, 40))
+        elif self.editor is not None:
+            image.paste(self.editor, (0, 40))
+        draw.rectangle((150 + cloud, 8, 160 + cloud, 18), GREY)
         for field, colour, lit in (
-            (EDITOR, BLUE, frame is None), (SUCCESS, GREEN, verdict == GREEN),
+            (EDITOR, BLUE, frame is None and not menu), (SUCCESS, GREEN, verdict == GREEN),
             (FAILURE, RED, verdict == RED or self.misbehave == "always-red"),
         ):  # fmt: skip
             draw.rectangle(field, colour if lit else DARK)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,19 @@ from evalkit_polybridge.native.calibration import (
     spot_of,
     write_calibration,
 )
-from evalkit_polybridge.native.desktop import GameError, Picture
+from evalkit_polybridge.native.desktop import Arrangement, GameError, Picture
 from evalkit_polybridge.native.executor import whole_game
 from evalkit_polybridge.native.layouts import FOLDER_VARIABLE, layouts_folder
 from evalkit_polybridge.native.lock import game_lock
-from evalkit_polybridge.native.slot import recover, replaced
+from evalkit_polybridge.native.opened import Opened
+from evalkit_polybridge.native.slot import recover
+from evalkit_polybridge.native.slot import replaced as replaced_from
+
+DESK = Arrangement((3, 4), 5)
+
+
+def replaced(slot: Path, data: bytes, journal: Path) -> AbstractContextManager[None]:
+    return replaced_from(slot, data, journal, DESK)
 
 
 @pytest.fixture
@@ -84,7 +93,10 @@ def test_a_later_start_puts_back_what_was_left(slot: Path, journal: Path, origin
     if original is not None:
         slot.write_bytes(original)
     leave_behind(slot, journal, b"design")
-    assert "again what it was" in (recover(journal) or "")
+    recovered = recover(journal)
+    assert recovered is not None
+    assert "again what it was" in recovered.said
+    assert recovered.arrangement == DESK
     assert (slot.read_bytes() if slot.exists() else None) == original
     assert recover(journal) is None
 
@@ -92,7 +104,8 @@ def test_a_later_start_puts_back_what_was_left(slot: Path, journal: Path, origin
 def test_whoever_comes_next_says_what_was_put_back(
     table: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with whole_game() as journal:
+    with whole_game() as turn:
+        journal = turn.journal
         leave_behind(table.slot, journal, b"design")
     with whole_game():
         assert not table.slot.exists()
@@ -104,10 +117,11 @@ def test_work_saved_there_since_is_kept_beside_it(slot: Path, journal: Path) -> 
     slot.write_bytes(b"mine")
     leave_behind(slot, journal, b"design")
     slot.write_bytes(b"a day's work")
-    said = recover(journal) or ""
+    recovered = recover(journal)
+    assert recovered is not None
     (kept,) = slot.parent.glob("slot.found-*.json")
     assert kept.read_bytes() == b"a day's work"
-    assert kept.name in said
+    assert kept.name in recovered.said
     assert slot.read_bytes() == b"mine"
 
 
@@ -121,16 +135,135 @@ def test_nothing_happens_to_the_file_before_the_journal_is_safe(slot: Path, tmp_
 
 def test_a_slot_that_is_a_folder(slot: Path, journal: Path) -> None:
     slot.mkdir()
-    with pytest.raises(GameError, match="can't read the layout"), replaced(slot, b"design", journal):
+    with pytest.raises(GameError, match=r"slot\.json can't be read"), replaced(slot, b"design", journal):
         pytest.fail("a folder was replaced")
     assert not journal.exists()
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"version": 1}'])
-def test_a_damaged_journal_is_named(journal: Path, content: str) -> None:
-    journal.write_text(content)
-    with pytest.raises(GameError, match=r"can't read .*journal\.json"):
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"version": 1}', "\xff"])
+def test_a_journal_that_is_none_is_named(journal: Path, content: str) -> None:
+    journal.write_text(content, encoding="latin-1")
+    with pytest.raises(GameError, match=r"journal\.json is damaged or of another version"):
         recover(journal)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"original": "bWlu?Q=="}, "base64"),
+        ({"original": "bWluZQ"}, "padding"),
+        ({"original": "bWlu"}, "isn't the one that was kept"),  # cut off, and still Base64
+        ({"original": "möglich"}, "ASCII"),
+        ({"original": None}, "isn't the one that was kept"),
+        ({"slot": "slot.json"}, "slot: it has to be an absolute path"),
+        ({"mode": "0640"}, "mode: Input should be a valid integer"),
+        ({"mtime_ns": None}, "mtime_ns: Input should be a valid integer"),
+    ],
+)
+def test_a_damaged_journal_puts_nothing_back(
+    slot: Path, journal: Path, change: dict[str, Any], why: str
+) -> None:
+    slot.write_bytes(b"mine")
+    leave_behind(slot, journal, b"design")
+    damaged = json.dumps(json.loads(journal.read_text()) | change)
+    journal.write_text(damaged)
+    slot.write_bytes(b"a day's work")
+    with pytest.raises(GameError) as raised:
+        recover(journal)
+    assert "so nothing is put back" in str(raised.value)
+    assert why in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert slot.read_bytes() == b"a day's work"
+    assert [p.name for p in slot.parent.iterdir()] == ["slot.json"]
+    assert journal.read_text() == damaged
+
+
+def test_the_commands_say_that_a_journal_is_damaged(table: Any, tmp_path: Path, capsys: Any) -> None:
+    with whole_game() as turn:
+        turn.journal.write_text("garbage")
+    assert main(["polybridge", "native", "doctor", "--json"]) == 1
+    (files, *_) = json.loads(capsys.readouterr().out)["findings"]
+    assert (files["name"], files["ok"]) == ("files", False)
+    assert "so nothing is put back: look at the game's layouts yourself" in files["detail"]
+
+
+def locked(monkeypatch: pytest.MonkeyPatch, path: Path, calls: tuple[str, ...], times: int) -> None:
+    """The system refuses these calls of `os` for a file, as Windows does while a game has it open."""
+    left = dict.fromkeys(calls, times)
+
+    def refusing(name: str, done: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            if str(path) in map(str, arguments) and left[name]:
+                left[name] -= 1
+                raise PermissionError(13, "the file is in use")
+            return done(*arguments, **options)
+
+        return call
+
+    for name in calls:
+        monkeypatch.setattr(os, name, refusing(name, getattr(os, name)))
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_a_file_that_is_locked_for_a_while_is_put_back(
+    slot: Path, journal: Path, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if there:
+        slot.write_bytes(b"mine")
+        os.utime(slot, ns=(10**18, 10**18))
+    with replaced(slot, b"design", journal):
+        locked(monkeypatch, slot, ("unlink", "replace", "chmod", "utime"), 3)
+    if there:
+        assert (slot.read_bytes(), slot.stat().st_mtime_ns) == (b"mine", 10**18)
+    else:
+        assert not slot.exists()
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+def test_a_file_that_stays_locked_is_named_and_left_to_the_journal(
+    slot: Path, journal: Path, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalkit_polybridge.native.slot._PATIENCE_S", 0.2)
+    if there:
+        slot.write_bytes(b"mine")
+    with (
+        monkeypatch.context() as context,
+        pytest.raises(GameError, match=r"slot\.json can't be .*: the file is in use; close what has it open"),
+        replaced(slot, b"design", journal),
+    ):
+        locked(context, slot, ("unlink", "replace"), 1000)
+    assert slot.read_bytes() == b"design"
+    assert recover(journal) is not None
+    assert (slot.read_bytes() if slot.exists() else None) == (b"mine" if there else None)
+
+
+def test_a_date_that_can_t_be_put_back_is_said_and_no_more(
+    slot: Path, journal: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("evalkit_polybridge.native.slot._PATIENCE_S", 0.2)
+    slot.write_bytes(b"mine")
+    with replaced(slot, b"design", journal):
+        locked(monkeypatch, slot, ("utime",), 1000)
+    assert slot.read_bytes() == b"mine"
+    assert not journal.exists()
+    (said,) = caplog.messages
+    assert "date and permissions" in said
+
+
+def test_a_memory_of_what_is_open_that_is_damaged_is_none(tmp_path: Path) -> None:
+    path, picture = tmp_path / "opened.json", Picture(1, 1, b"1234")
+    opened = Opened(path, b"layout")
+    assert not opened.shows(picture)
+    opened.remember(picture)
+    assert opened.shows(picture)
+    assert not Opened(path, b"another layout").shows(picture)
+    assert not opened.shows(Picture(1, 1, b"1235"))
+    path.write_bytes(b"\xff")
+    assert not opened.shows(picture)
+    opened.forget()
+    opened.forget()
+    assert not path.exists()
 
 
 def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:

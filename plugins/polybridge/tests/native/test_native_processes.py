@@ -112,8 +112,8 @@ def test_files_come_back_after_a_kill(
     else:
         assert not table.slot.exists()
     assert not list(table.layouts.glob(".*"))
-    with whole_game() as journal:
-        assert not journal.exists()
+    with whole_game() as turn:
+        assert not turn.journal.exists()
     # The next run finds its way back to the editor by itself.
     tried = [
         "try",

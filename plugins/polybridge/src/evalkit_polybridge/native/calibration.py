@@ -165,10 +165,10 @@ def read_calibration(path: Path) -> Calibration:
 REMEDY = "`evalkit polybridge native calibrate`"
 
 
-def first_fault(error: ValidationError) -> str:
-    """The first thing pydantic found wrong, as `place: what`."""
+def first_fault(error: ValidationError, whole: str = "the calibration") -> str:
+    """The first thing pydantic found wrong, as `place: what`; `whole` is the place if it is everywhere."""
     fault = error.errors()[0]
-    place = ".".join(str(part) for part in fault["loc"]) or "the calibration"
+    place = ".".join(str(part) for part in fault["loc"]) or whole
     return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
 
 

@@ -31,8 +31,9 @@ def native() -> None:
 @native.command()
 @click.option("--calibration", type=_FILE, metavar="FILE", help="The calibration to compare the window with.")
 @click.option("--screenshot", type=_FILE, metavar="PNG", help="Where to draw what is clicked and looked at.")
+@click.option("--force", is_flag=True, help="Replace PNG even if it is another picture than doctor's own.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def doctor(calibration: Path | None, screenshot: Path | None, as_json: bool) -> int:
+def doctor(calibration: Path | None, screenshot: Path | None, force: bool, as_json: bool) -> int:
     """Look at the game's layouts folder and window, without a click; exit code 1 if something is wrong.
 
     Files that a run that broke off has left in the layouts folder are put back.
@@ -43,10 +44,12 @@ def doctor(calibration: Path | None, screenshot: Path | None, as_json: bool) -> 
       evalkit polybridge native doctor --calibration game.json --screenshot game.png
     """
     from evalkit_polybridge.native.calibration import read_calibration
-    from evalkit_polybridge.native.doctor import examine
+    from evalkit_polybridge.native.doctor import examine, may_draw
 
     if screenshot is not None and calibration is None:
         raise UsageError("--screenshot draws the points of a calibration; name it with --calibration")
+    if screenshot is not None and not force and not may_draw(screenshot):
+        raise UsageError(f"{screenshot} exists and isn't a picture by doctor; --force replaces it")
     findings = examine(None if calibration is None else read_calibration(calibration), screenshot)
     sound = all(finding.ok is not False for finding in findings)
     if as_json:

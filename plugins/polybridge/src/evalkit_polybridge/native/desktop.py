@@ -23,6 +23,10 @@ class GameError(EvalkitError):
     """The game can't be driven, or a run of it can't be trusted: one line, with what to do."""
 
 
+class GameBusyError(GameError):
+    """Another process drives the game."""
+
+
 @dataclass(frozen=True, slots=True)
 class Area:
     """A rectangle of the screen in physical pixels."""
@@ -102,6 +106,10 @@ class Desktop(Protocol):
 
     def press(self, key: str) -> None:
         """Press and release a key that `known_key` knows."""
+        ...
+
+    def let_go(self, key: str) -> None:
+        """Release a key that `known_key` knows and the left button, which a killed process may hold down."""
         ...
 
     def grab(self, area: Area) -> Picture:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 #: A doctor doesn't wait for a run to end.
 _LOCK_WAIT_S = 2.0
 _CROSS_PX = 12
+#: What a picture of ours says of itself, so that the next one may replace it.
+_MARK, _MARKED = "Software", "evalkit polybridge native doctor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,22 @@ def examine(calibration: Calibration | None, screenshot: Path | None) -> list[Fi
         desktop.close()
 
 
+def may_draw(path: Path) -> bool:
+    """Whether writing a file loses nothing: there is none, or it is a picture that `annotated` drew."""
+    from PIL import Image
+
+    if not path.exists():
+        return True
+    try:
+        with Image.open(path, formats=["PNG"]) as image:
+            return image.info.get(_MARK) == _MARKED
+    except (OSError, SyntaxError, ValueError):  # no picture, or a broken one
+        return False
+
+
 def annotated(picture: Picture, calibration: Calibration) -> bytes:
     """PNG of the window with every point that is clicked (cross) or looked at (circle)."""
-    from PIL import ImageDraw
+    from PIL import ImageDraw, PngImagePlugin
 
     from evalkit_polybridge import drawing
 
@@ -68,7 +84,10 @@ def annotated(picture: Picture, calibration: Calibration) -> bytes:
         place = (beside, pixel[1] - 8)
         draw.rectangle(draw.textbbox(place, label, font), "black")
         draw.text(place, label, "yellow", font)
-    return drawing.png(image)
+    buffer, mark = io.BytesIO(), PngImagePlugin.PngInfo()
+    mark.add_text(_MARK, _MARKED)
+    image.save(buffer, "PNG", pnginfo=mark)
+    return buffer.getvalue()
 
 
 def _spots(calibration: Calibration) -> Iterator[tuple[str, Spot]]:
@@ -101,7 +120,8 @@ def _restored() -> Finding:
     folder = state_folder()
     with game_lock(folder / "game.lock", _LOCK_WAIT_S):
         done = recover(folder / "journal.json")
-    return Finding("files", True, done or "nothing is left of a run that broke off")
+    said = "nothing is left of a run that broke off" if done is None else done.said
+    return Finding("files", True, said)
 
 
 def _layouts(calibration: Calibration | None) -> Finding:

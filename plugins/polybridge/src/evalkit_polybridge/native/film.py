@@ -13,6 +13,8 @@ from evalkit_polybridge.feedback import FrameChoice
 if TYPE_CHECKING:
     from PIL import Image
 
+    from evalkit_polybridge.native.desktop import Picture
+
 #: Pictures are kept with about this many pixels across; verdicts are read from the full ones.
 KEPT_WIDTH_PX = 640
 
@@ -54,6 +56,11 @@ class Film:
     def artifacts(self, places: Sequence[int]) -> list[Artifact]:
         """The pictures at these places of the film as PNG files, `frame-<place>.png`."""
         return [Artifact(_name(i), _png(self.shots[i].image), "image/png") for i in places]
+
+
+def still(name: str, picture: Picture) -> Artifact:
+    """A picture of the game outside a film, reduced like those in one, as a PNG file of that name."""
+    return Artifact(name, _png(reduced(picture.image())), "image/png")
 
 
 def reduced(image: Image.Image) -> Image.Image:

@@ -9,12 +9,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from evalkit_polybridge.constants import FRAMES_PER_SECOND
-from evalkit_polybridge.native.calibration import REMEDY, Calibration, PixelTest, Spot
+from evalkit_polybridge.native.calibration import REMEDY, Calibration, PixelTest, Spot, Step
 from evalkit_polybridge.native.desktop import Area, Desktop, GameError, Picture, WindowInfo
 from evalkit_polybridge.native.film import Film, Shot, reduced
+from evalkit_polybridge.native.opened import Opened
 
 FOCUS_TIMEOUT_S = 2.0
+#: How much later than the end of the window a picture may be taken and still show a success in time.
+LATE_S = 0.5
+#: A picture stands still if the next one, that much later, is the same; how long that may take to happen.
+STILL_S, STILL_TIMEOUT_S = 0.15, 1.5
 _POLL_S = 0.05
+
+_NOT_OPENED = (
+    "nothing shows that the game opened the layout: its editor stayed lit, and the picture {}; play it "
+    "again, and if this comes back let `reload` pass a screen on which the editor pixel is dark"
+)
 
 
 def find_window(desktop: Desktop, title: str, window_class: str) -> WindowInfo:
@@ -81,33 +91,57 @@ class Game:
         self._press(self._calibration.run_key)
         self._await_editor(", neither at first nor after leaving a run")
 
-    def open_slot(self) -> None:
-        """Make the game read the layout anew."""
+    def leave(self) -> None:
+        """Take the game out of a run, from any state that it and its keys are in, into its editor."""
+        for key in {self._calibration.run_key, *(step.key for step in self._calibration.reload if step.key)}:
+            self._desktop.let_go(key)
+        self.focus()
+        self.enter_editor()
+
+    def open_slot(self, opened: Opened) -> Picture:
+        """Make the game read the layout anew, and have evidence that it did; the editor afterwards.
+
+        A click that gets lost leaves the former design open, whose verdict would be taken for this one's. So
+        the editor pixel has to go dark on the way or, in an editor that stands still, the picture has to
+        change, unless this very layout is open already.
+        """
+        before, still = self._settled()
+        known = opened.shows(before)
+        opened.forget()
+        dark = False
         for step in self._calibration.reload:
-            if step.click is not None:
-                self._click(step.click)
-            elif step.key is not None:
-                self._press(step.key)
-            elif step.wait_s is not None:
-                time.sleep(step.wait_s)
+            dark = self._goes_dark(step) or dark
+        dark = dark or self._is_dark()
         self._await_editor(" after opening the layout")
+        self._click(self._calibration.focus)  # what the pointer is on may look different
+        deadline = time.monotonic() + self._calibration.editor_timeout_s
+        while True:
+            after, still_after = self._settled()
+            lit = self.passes(after, self._calibration.editor)
+            dark = dark or not lit
+            changed = still and still_after and after.raw != before.raw
+            if lit and (dark or known or changed):
+                opened.remember(after)
+                return after
+            if time.monotonic() > deadline:
+                raise GameError(_NOT_OPENED.format("didn't change" if still else "never stands still"))
 
     def run(self) -> Film:
         """Start a run from the editor, film it to its end and go back to the editor."""
+        self._check_start(self.look())
         started = time.monotonic()  # the game starts when the key goes down
         with self._running():
             return self._film(started)
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        self._press(self._calibration.run_key)
         try:
+            self._press(self._calibration.run_key)
             yield
-        except GameError:
+        except BaseException:  # also when a person has had enough
             # What went wrong first is what is told; the game may be gone.
             with contextlib.suppress(GameError):
-                self.focus()
-                self.enter_editor()
+                self.leave()
             raise
         self._press(self._calibration.run_key)
         self._await_editor(" after the run")
@@ -136,8 +170,46 @@ class Game:
             raise GameError(
                 f"the game is in the editor at the end of a run: does {calibration.run_key} start it?"
             )
+        if succeeded and t_s > calibration.window_s + LATE_S:
+            raise GameError(
+                f"the last picture was taken after {t_s:.1f} s instead of {calibration.window_s:g}, so the "
+                "success it shows may have come too late: leave the machine more time for the game"
+            )
         values = {name: self.value(picture, getattr(calibration, name)) for name in ("success", "failure")}
         return Film(tuple(shots), failed, succeeded, index + 1 - len(shots), values)
+
+    def _settled(self) -> tuple[Picture, bool]:
+        """What the window shows once it stands still, and whether it did so within a moment."""
+        deadline = time.monotonic() + STILL_TIMEOUT_S
+        picture = self.look()
+        while True:
+            time.sleep(STILL_S)
+            later = self.look()
+            still = later.raw == picture.raw
+            if still or time.monotonic() > deadline:
+                return later, still
+            picture = later
+
+    def _goes_dark(self, step: Step) -> bool:
+        """Take a step of `reload`; whether the editor pixel was seen dark after it."""
+        if step.click is not None:
+            self._click(step.click)
+        elif step.key is not None:
+            self._press(step.key)
+        deadline = time.monotonic() + (step.wait_s or 0.0)
+        dark = self._is_dark()
+        while (left_s := deadline - time.monotonic()) > 0.0:
+            time.sleep(min(_POLL_S, left_s))
+            dark = dark or self._is_dark()
+        return dark
+
+    def _is_dark(self) -> bool:
+        """Whether the game itself, and not what covers it, shows no lit editor pixel."""
+        test = self._calibration.editor
+        x, y = self._on_screen(test)
+        if not self._desktop.shows(self._handle, x, y):
+            return False
+        return not self.passes(self._desktop.grab(Area(x, y, 1, 1)), test)
 
     def _check_start(self, picture: Picture) -> None:
         """A test that passes before anything has moved says nothing about how it ended."""

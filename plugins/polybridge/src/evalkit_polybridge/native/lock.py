@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evalkit_polybridge.native.desktop import GameError
+from evalkit_polybridge.native.desktop import GameBusyError, GameError
 
 _POLL_S = 0.1
 #: Longer than other workers of one run take for a run of the game each.
@@ -20,7 +20,7 @@ WAIT_S = 600.0
 def game_lock(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
     """Hold the lock file at `path` (created if need be); waits while another process holds it.
 
-    GameError if that takes longer than `wait_s` seconds, or if the file can't be opened.
+    GameBusyError if that takes longer than `wait_s` seconds, GameError if the file can't be opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def game_lock(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
         deadline = time.monotonic() + wait_s
         while not _taken(descriptor):
             if time.monotonic() > deadline:
-                raise GameError(
+                raise GameBusyError(
                     f"another evalkit has driven the game for {wait_s:.0f} s: wait for it or stop it"
                 )
             time.sleep(_POLL_S)

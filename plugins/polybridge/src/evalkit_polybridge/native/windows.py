@@ -76,17 +76,25 @@ class WindowsDesktop:
         self._mouse.position = (x, y)
         self._mouse.release(mouse.Button.left)  # a process that was killed may have left it down
         self._mouse.press(mouse.Button.left)
-        time.sleep(HOLD_S)
-        self._mouse.release(mouse.Button.left)
+        try:
+            time.sleep(HOLD_S)
+        finally:
+            self._mouse.release(mouse.Button.left)
 
     def press(self, key: str) -> None:
         """Press and release the key."""
-        names = {"escape": "esc"}
-        pressed = key if len(key) == 1 else keyboard.Key[names.get(key, key)]
+        pressed = _key(key)
         self._keyboard.release(pressed)  # a process that was killed may have left it down
         self._keyboard.press(pressed)
-        time.sleep(HOLD_S)
-        self._keyboard.release(pressed)
+        try:
+            time.sleep(HOLD_S)
+        finally:
+            self._keyboard.release(pressed)
+
+    def let_go(self, key: str) -> None:
+        """Release both."""
+        self._mouse.release(mouse.Button.left)
+        self._keyboard.release(_key(key))
 
     def grab(self, area: Area) -> Picture:
         """The part of the screen; GameError if it can't be read."""
@@ -111,6 +119,11 @@ class WindowsDesktop:
     def close(self) -> None:
         """Free the grabber's handles."""
         self._grabber.close()
+
+
+def _key(name: str) -> str | keyboard.Key:
+    """What pynput calls a key."""
+    return name if len(name) == 1 else keyboard.Key["esc" if name == "escape" else name]
 
 
 def _see_physical_pixels(user32: ctypes.CDLL) -> None:

@@ -115,11 +115,13 @@ class X11Desktop:
 
     def press(self, key: str) -> None:
         """Press and release the key; GameError if this keyboard has no such key."""
-        keysym = XK.string_to_keysym(_KEYSYMS.get(key, key.upper() if len(key) > 1 else key))
-        code = self._display.keysym_to_keycode(keysym)
-        if not code:
-            raise GameError(f"the keyboard of this screen has no key {key!r}: choose another keyboard layout")
-        self._hold(X.KeyPress, X.KeyRelease, code)
+        self._hold(X.KeyPress, X.KeyRelease, self._code(key))
+
+    def let_go(self, key: str) -> None:
+        """Release both; GameError if this keyboard has no such key."""
+        xtest.fake_input(self._display, X.ButtonRelease, X.Button1)
+        xtest.fake_input(self._display, X.KeyRelease, self._code(key))
+        self._display.sync()
 
     def grab(self, area: Area) -> Picture:
         """The part of the screen; GameError if it can't be read."""
@@ -165,11 +167,20 @@ class X11Desktop:
         name = window.get_full_text_property(self._display.intern_atom("_NET_WM_NAME"))
         return str(name or window.get_wm_name() or "")
 
+    def _code(self, key: str) -> int:
+        keysym = XK.string_to_keysym(_KEYSYMS.get(key, key.upper() if len(key) > 1 else key))
+        code: int = self._display.keysym_to_keycode(keysym)
+        if not code:
+            raise GameError(f"the keyboard of this screen has no key {key!r}: choose another keyboard layout")
+        return code
+
     def _hold(self, down: int, up: int, detail: int) -> None:
         # A process that was killed while it held it has left it down, and what is down can't be pressed.
         xtest.fake_input(self._display, up, detail)
         xtest.fake_input(self._display, down, detail)
         self._display.sync()
-        time.sleep(HOLD_S)
-        xtest.fake_input(self._display, up, detail)
-        self._display.sync()
+        try:
+            time.sleep(HOLD_S)
+        finally:
+            xtest.fake_input(self._display, up, detail)
+            self._display.sync()
