@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -111,6 +113,51 @@ def test_a_writer_that_fails_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         writing.write_release(gathered, tmp_path / "release", str(tmp_path / "pictures.zip"))
     assert list(tmp_path.iterdir()) == []
+
+
+_SLOW_WRITER = """
+import sys, time
+from pathlib import Path
+from evalkit_polybridge.release import write as writing
+from evalkit_polybridge.release.gather import gather
+
+def slow(*arguments):
+    print("writing", flush=True)
+    time.sleep(60)
+
+gathered = gather([sys.argv[1]])
+writing.manifest = slow
+writing.write_release(gathered, Path(sys.argv[2]), sys.argv[3])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process is asked to end there")
+def test_a_writer_that_is_asked_to_end_leaves_nothing(bridge_run: str, tmp_path: Path) -> None:
+    words = [bridge_run, str(tmp_path / "release"), str(tmp_path / "pictures.zip")]
+    writer = subprocess.Popen(
+        [sys.executable, "-c", _SLOW_WRITER, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        assert len(list(tmp_path.iterdir())) == 2
+        writer.terminate()
+        assert writer.wait(60) != 0
+    finally:
+        writer.kill()
+        writer.communicate()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_in_nobodys_way(bridge_run: str, tmp_path: Path, capsys: Any) -> None:
+    left = tmp_path / ".release.0a1b2c3d.tmp"
+    (left / "sessions").mkdir(parents=True)
+    assert main(["polybridge", "release", "write", bridge_run, "-o", str(tmp_path / "release")]) == 0
+    assert f"{left} is left from a writing that broke off" in capsys.readouterr().err
+    assert check_release(tmp_path / "release").findings == []
 
 
 def test_what_is_there_is_not_replaced(bridge_run: str, honest: Path, tmp_path: Path, capsys: Any) -> None:

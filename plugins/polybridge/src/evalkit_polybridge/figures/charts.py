@@ -32,6 +32,7 @@ Systems = Mapping[System, Sequence[Planned]]
 
 TOP_PX = 62
 AXIS_PX = 46
+DEVIATION_PX = 15
 
 
 def by_call(systems: Systems) -> Canvas:
@@ -41,13 +42,15 @@ def by_call(systems: Systems) -> Canvas:
     size = max(620, 2 * MARGIN_PX + AXIS_PX + len(conditions) * (width + 18))
     colours = colours_of(agent for agent, _ in systems)
     top = TOP_PX + len(legend_lines(list(colours), size - 2 * MARGIN_PX)) * LEGEND_LINE_PX + 14
+    if any("(" in condition for condition in conditions):
+        top += DEVIATION_PX
     canvas = Canvas(size, top + 2 * (height + 50) + 26, "Valid and Success after one, two and three calls")
     heading(canvas, "share of levels with a legal design (above) and with a crossing (below), whiskers: 95 %")
     legend(canvas, TOP_PX, colours)
     for column, condition in enumerate(conditions):
         left = MARGIN_PX + AXIS_PX + column * (width + 18)
         agents = [agent for agent, other in systems if other == condition]
-        canvas.text((left, top + 4), name_text(condition, width + 8), TEXT_PX, INK)
+        _column_title(canvas, (left, top + 4), condition, width + 8)
         for row, (name, kind) in enumerate((("Valid", valid), ("Success", success))):
             upper = top + 34 + row * (height + 50)
             panel = Panel(left, upper, left + width, upper + height)
@@ -61,6 +64,15 @@ def by_call(systems: Systems) -> Canvas:
             for k in (1, 2, 3):
                 canvas.text((_call_x(panel, k), panel.bottom + 12), f"@{k}", SMALL_PX, MUTED, "middle")
     return canvas
+
+
+def _column_title(canvas: Canvas, at: Point, condition: str, width: float) -> None:
+    """The condition's name and, in a line above it, what stands in brackets behind it."""
+    name, _, deviates = condition.partition(" (")
+    canvas.text(at, name, TEXT_PX, INK)
+    if deviates:
+        text = name_text(deviates.removesuffix(")"), width, SMALL_PX)
+        canvas.text((at[0], at[1] - DEVIATION_PX), text, SMALL_PX, MUTED)
 
 
 def _call_x(panel: Panel, k: int) -> float:

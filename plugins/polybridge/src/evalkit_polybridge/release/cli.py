@@ -43,9 +43,10 @@ def write(runs: tuple[str, ...], output: Path, images: str, as_json: bool) -> No
       evalkit polybridge release write latest -o release --images release-images.zip
     """
     from evalkit_polybridge.release.gather import gather
-    from evalkit_polybridge.release.write import write_release
+    from evalkit_polybridge.release.write import NO_IMAGES, write_release
 
     document = write_release(gather(runs), output, images)
+    _name_leftovers(output, *([] if images in ("", NO_IMAGES) else [Path(images)]))
     if as_json:
         click.echo(json.dumps(document, indent=2))
         return
@@ -113,7 +114,18 @@ def export_paper(run: str, output: Path, as_json: bool) -> None:
 
     gathered = gather([run])
     files = writing.export_paper(gathered, output)
+    _name_leftovers(output)
     if as_json:
         click.echo(json.dumps({"folder": str(output), "sessions": len(gathered.sessions), "files": files}))
     else:
         click.echo(f"{len(gathered.sessions)} sessions, {files} files in {output}")
+
+
+def _name_leftovers(*outputs: Path) -> None:
+    """Say what is left beside the outputs by a writer that was killed."""
+    from evalkit_polybridge.release.write import leftovers
+
+    for path in leftovers(*outputs):
+        click.echo(
+            f"{path} is left from a writing that broke off: delete it if nothing writes there", err=True
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
+import secrets
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import UsageError
+from evalkit_polybridge.native.termination import orderly_end
 from evalkit_polybridge.release.gather import Gathered
 from evalkit_polybridge.release.layout import File, files_of, json_bytes
 from evalkit_polybridge.release.manifest import MANIFEST, SESSIONS, file_entry, manifest
@@ -26,7 +29,7 @@ def export_paper(gathered: Gathered, folder: Path) -> int:
 
     UsageError if the folder exists or can't be written.
     """
-    with _new_folder(folder) as temporary:
+    with orderly_end(), _new_folder(folder) as temporary:
         return sum(1 for file in files_of(gathered, images=True) if _write(temporary, file))
 
 
@@ -40,7 +43,7 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
     files: dict[str, Any] = {}
     pictures: dict[str, Any] = {}
     rounds = 0
-    with _new_folder(folder) as temporary, _packing(archive) as pack:
+    with orderly_end(), _new_folder(folder) as temporary, _packing(archive) as pack:
         for path, data in files_of(gathered, images=images != NO_IMAGES):
             name, is_picture = f"{SESSIONS}/{path}", path.endswith(".png")
             (pictures if is_picture else files)[name] = file_entry(data)
@@ -57,6 +60,16 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
         document = manifest(gathered, rounds, files, listed)
         _write(temporary, (MANIFEST, json_bytes(document)))
     return document
+
+
+def leftovers(*paths: Path) -> list[Path]:
+    """Temporary files and folders of these outputs: of a writer that was killed, or still writes."""
+    return sorted(found for path in paths for found in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"))
+
+
+def _temporary(path: Path) -> Path:
+    """Where an output is written first; no other process takes the same name, not even one of the same id."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
 
 
 class _Pack:
@@ -87,7 +100,7 @@ def _packing(archive: Path | None) -> Iterator[_Pack | None]:
         return
     if archive.exists():
         raise UsageError(f"{archive} is already there: name another file")
-    temporary = archive.with_name(f".{archive.name}.{os.getpid()}.tmp")
+    temporary = _temporary(archive)
     try:
         pack = _Pack(temporary, archive.name)
         try:
@@ -106,7 +119,7 @@ def _new_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder beside `folder` that becomes it at the end; it is removed if anything fails."""
     if folder.exists():
         raise UsageError(f"{folder} is already there: name a new folder")
-    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    temporary = _temporary(folder)
     try:
         temporary.mkdir(parents=True)
         yield temporary
