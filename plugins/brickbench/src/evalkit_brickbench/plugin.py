@@ -20,6 +20,10 @@ from evalkit.hookspecs import (
 from evalkit_brickbench.specs import BUILD, METRICS, STABILITY, VQA
 
 BENCHMARK = "brickbench"
+ENVIRONMENTS = {
+    "default": EnvironmentSpec("evalkit_brickbench.environment:BrickWorkspace", mode="workspace"),
+    "tools": EnvironmentSpec("evalkit_brickbench.tool_environment:BrickTools"),
+}
 
 
 @hookimpl
@@ -49,10 +53,8 @@ def evalkit_suites() -> Path:
 
 @hookimpl
 def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
-    """A folder to work in."""
-    if benchmark != BENCHMARK or variant != "default":
-        return None
-    return EnvironmentSpec(target="evalkit_brickbench.environment:BrickWorkspace", mode="workspace")
+    """A folder to work in, or tools to call."""
+    return ENVIRONMENTS.get(variant) if benchmark == BENCHMARK else None
 
 
 @hookimpl

@@ -161,22 +161,30 @@ def view(
     Four sides on a sheet, with colliding and moving parts in colour below where there are any; or one of the
     eight sides that judges see: 0 is the front, each further one 45° to the right.
     """
+    if not model.parts:
+        raise BuildError(f"{model.name} has no parts to look at")
+    path = Path(path)
+    path.write_bytes(picture(mpd_of(model), model.name, side, size_px))
+    return path
+
+
+def picture(data: bytes, name: str, side: int | None = None, size_px: int = VIEW_PX) -> bytes:
+    """The picture that `view` writes, of the model in an MPD file."""
     from evalkit.render3d import png
+    from evalkit_brickbench.inspection import inspect
     from evalkit_brickbench.pictures import VIEWS, draw, instances, sheet
 
     if side is not None and side not in range(VIEWS):
         raise BuildError(f"there is no side {side}: there are 0 … {VIEWS - 1}")
-    found = _inspected(model, "brickbench", stand=False)
+    found = inspect(data, f"{name}.mpd", stand=False)
     if side is None:
-        pictures = [picture.data for picture in sheet(found)]
+        pictures = [drawn.data for drawn in sheet(found)]
     else:
         shown = instances(found)
         pictures = [png(draw(shown, side, size_px))] if shown else []
     if not pictures:
-        raise BuildError(f"{model.name} has no part with a known shape")
-    path = Path(path)
-    path.write_bytes(pictures[0])
-    return path
+        raise BuildError(f"{name} has no part with a known shape")
+    return pictures[0]
 
 
 def _inspected(model: Assembly, profile: ProfileName, *, stand: bool) -> Inspection:
