@@ -17,7 +17,14 @@ FULL_TURN = 2 * math.pi
 DEFAULT_SPAN = math.radians(30)
 DEFAULT_TRAVEL = 0.2
 BURIED = 0.2
-_CLASSES = {"revolute": "turn", "continuous": "turn", "prismatic": "slide", "ball": "ball"}
+MOTION_CLASSES = {
+    "revolute": "turn",
+    "continuous": "turn",
+    "prismatic": "slide",
+    "cylindrical": "cylindrical",
+    "ball": "ball",
+}
+"""What a joint of a type does; two types of one class are as good as each other."""
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -102,8 +109,8 @@ def joint_quality(
 
 
 def _type_factor(joint: Joint, expected: Expectation) -> float:
-    wanted = {_CLASSES.get(name, name) for name in expected.types}
-    if joint.type in expected.types or _CLASSES.get(joint.type) in wanted:
+    wanted = {MOTION_CLASSES.get(name, name) for name in expected.types}
+    if joint.type in expected.types or MOTION_CLASSES.get(joint.type) in wanted:
         return 1.0
     return 0.75 if joint.type == "cylindrical" and wanted & {"turn", "slide"} else 0.0
 
@@ -153,7 +160,7 @@ def _offset_factor(joint: Joint, part: Part, expected: Expectation) -> float:
 
 def _range_factor(joint: Joint, part: Part, expected: Expectation) -> float:
     slides = joint.type == "prismatic" or (
-        joint.type == "cylindrical" and all(_CLASSES.get(name) == "slide" for name in expected.types)
+        joint.type == "cylindrical" and all(MOTION_CLASSES.get(name) == "slide" for name in expected.types)
     )
     if joint.limits is None or (joint.type == "cylindrical" and not slides):
         return 1.0
