@@ -1,7 +1,7 @@
 """Operations on bit grids: uint64 [z, y, word], bit b of word w is the cell x = 64·w + b.
 
-All grids lie on one lattice and start at a whole word, so that the words of two grids match one to one; `corner`
-is (z, y, word) of a grid's first word.
+All grids lie on one lattice and start at a whole word, so that the words of two grids match one to
+one; `corner` is (z, y, word) of a grid's first word.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ def popcount(word: np.uint64) -> int:
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @compiled
 def dilated(bits: Bits) -> Bits:
-    """Cells with a set cell among their 3 × 3 × 3. The outermost layers, rows and bits of `bits` must be empty."""
+    """Cells with a set cell among their 3 × 3 × 3. The outermost layers, rows and bits of `bits`
+    must be empty.
+    """
     layers, rows, words = bits.shape
     one, top = np.uint64(1), np.uint64(63)
     wide = np.zeros_like(bits)

@@ -1,8 +1,8 @@
 """The cells that a surface enters, exactly.
 
-A triangle is cut into layers (z), each layer into rows (y); in a row the cells between the lowest and the highest
-x are set. Coordinates are in cells, cell i covers [i, i + 1). A bit grid is uint64 [z, y, word], bit b of word w is
-the cell x = 64·w + b; `corner` is (z, y, word) of its first word.
+A triangle is cut into layers (z), each layer into rows (y); in a row the cells between the lowest and
+the highest x are set. Coordinates are in cells, cell i covers [i, i + 1). A bit grid is uint64 [z, y,
+word], bit b of word w is the cell x = 64·w + b; `corner` is (z, y, word) of its first word.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from evalkit_lmbuild.kernel._bits import Bits, Corner
 from evalkit_lmbuild.kernel._jit import compiled
 
 OPEN_END = 1e-6
-"""How far below its upper face a cell ends: a surface that only reaches that face belongs to the next cell."""
+"""How far below its upper face a cell ends: a surface that only reaches that face belongs to the
+next cell.
+"""
 
 SLACK = 1e-7
 """What rounding may take from an interpolated coordinate that is a whole number of cells."""
@@ -101,7 +103,9 @@ def _set_range(row: Bits, first: int, last: int) -> None:
 
 @compiled
 def raster(vertices: Floats, faces: Ints, bits: Bits, corner: Corner) -> None:
-    """Set in `bits` every cell that a triangle enters. `vertices` [n, 3] in cells; the grid must hold them all."""
+    """Set in `bits` every cell that a triangle enters. `vertices` [n, 3] in cells; the grid must
+    hold them all.
+    """
     layer0, row0, word0 = corner
     x0 = word0 * 64
     low = np.full(bits.shape[1], np.inf)

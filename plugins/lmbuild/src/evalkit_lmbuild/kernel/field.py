@@ -23,8 +23,9 @@ Pair = tuple[str, str]
 class Field:
     """Parts on one world lattice. Everything is worked out when first asked for and kept.
 
-    Voxels are shared between Fields by mesh, pose and pitch, so that the Field of an edited design costs little.
-    Unknown ids raise `KeyError`; parts that can't be put on the lattice raise `KernelError` when first used.
+    Voxels are shared between Fields by mesh, pose and pitch, so that the Field of an edited design
+    costs little. Unknown ids raise `KeyError`; parts that can't be put on the lattice raise
+    `KernelError` when first used.
     """
 
     def __init__(self, parts: Sequence[Part], pitch: float = PITCH) -> None:
@@ -161,7 +162,9 @@ class Field:
 
 
 def components(ids: Iterable[str], edges: Iterable[Pair]) -> list[list[str]]:
-    """Connected groups of ids, each in the order of `ids`, ordered by their first; edges to others are ignored."""
+    """Connected groups of ids, each in the order of `ids`, ordered by their first; edges to others
+    are ignored.
+    """
     order = list(ids)
     near: dict[str, list[str]] = {part_id: [] for part_id in order}
     for a, b in edges:

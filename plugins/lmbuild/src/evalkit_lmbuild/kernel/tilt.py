@@ -20,8 +20,9 @@ BAND_SHARE = 0.01
 class Tilt:
     """Angles in degrees, negative where the centre of mass is outside the support; lengths in m.
 
-    `angle_deg` and `margin_m` (distance from the centre of mass to the edge of the support, seen from above) come
-    from voxel masses; `exact_angle_deg` from the volumes the meshes enclose, None where one isn't closed.
+    `angle_deg` and `margin_m` (distance from the centre of mass to the edge of the support, seen from
+    above) come from voxel masses; `exact_angle_deg` from the volumes the meshes enclose, None where
+    one isn't closed.
     """
 
     angle_deg: float
@@ -59,7 +60,9 @@ def low_points(vertices: Floats, faces: Ints, level: float) -> Floats:
 
 @compiled
 def _least_margin(points: Floats, centre: Floats, directions: Floats) -> float:
-    """Least over directions u of max over points p of u · (p − centre); points on a line or alone included."""
+    """Least over directions u of max over points p of u · (p − centre); points on a line or alone
+    included.
+    """
     least = np.inf
     for u in range(directions.shape[0]):
         most = -np.inf

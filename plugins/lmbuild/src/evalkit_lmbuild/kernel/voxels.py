@@ -1,12 +1,14 @@
 """Voxels of a part: which cells of the world lattice it fills.
 
-Cell i of an axis covers [i, i + 1)·pitch. The shell is every cell that the surface enters; filled are the shell and
-what outside air doesn't reach through faces of cells. Vertices within a thousandth of a cell of a lattice plane are
-taken to lie on it: without that, a round trip through float32 changes the cells of most boxes on the lattice.
+Cell i of an axis covers [i, i + 1)·pitch. The shell is every cell that the surface enters; filled are
+the shell and what outside air doesn't reach through faces of cells. Vertices within a thousandth of a
+cell of a lattice plane are taken to lie on it: without that, a round trip through float32 changes the
+cells of most boxes on the lattice.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -29,6 +31,9 @@ WORD_LIMIT = 16_000_000
 
 TOTAL_CELLS = 3e8
 SNAP = 1e-3
+FURTHEST = 1000.0
+"""Distance from the origin within which parts are taken, m: whole numbers of cells stay exact by far."""
+
 MARGIN = 2
 CACHE_BYTES = 384_000_000
 
@@ -81,40 +86,42 @@ def lattice_vertices(mesh: Mesh, pitch: float) -> Floats:
 
 def voxelise(mesh: Mesh, pitch: float = PITCH, name: str = "mesh") -> Voxels:
     """Voxels of a mesh in world coordinates, m. `KernelError` for empty, non-finite and too large meshes."""
+    _refuse(mesh, pitch, name)
+    vertices = lattice_vertices(mesh, pitch)
+    low = np.floor(vertices.min(axis=0)).astype(np.int64).tolist()
+    high = np.floor(vertices.max(axis=0)).astype(np.int64).tolist()
+    corner = (low[2] - MARGIN, low[1] - MARGIN, (low[0] - MARGIN) >> 6)
+    last = (high[2] + MARGIN, high[1] + MARGIN, (high[0] + MARGIN) >> 6)
+    shape = tuple(end - start + 1 for start, end in zip(corner, last, strict=True))
+    if math.prod(shape) > WORD_LIMIT:
+        raise KernelError(
+            f"part {name!r} takes {shape[1]} × {shape[0]} rows of cells of {pitch * 1000:.3g} mm, too many"
+        )
+    shell = np.zeros(shape, np.uint64)
+    raster(vertices, mesh.faces, shell, corner)
+    bits = filled(shell)
+    cells, *sums = count_and_sums(bits)
+    centre = (np.array([corner[2] * 64, corner[1], corner[0]]) + np.array(sums) / cells + 0.5) * pitch
+    return Voxels(pitch, corner, (low[0], low[1], low[2]), (high[0], high[1], high[2]), bits, cells, centre)
+
+
+def _refuse(mesh: Mesh, pitch: float, name: str) -> None:
+    """Raise before anything is allocated for a mesh that can't be put on the lattice."""
     if not len(mesh.faces) or not len(mesh.vertices):
         raise KernelError(f"part {name!r} has no triangles")
     if not np.isfinite(mesh.vertices).all():
         raise KernelError(f"part {name!r} has coordinates that aren't finite numbers")
     if mesh.faces.min() < 0 or mesh.faces.max() >= len(mesh.vertices):
         raise KernelError(f"part {name!r} has triangles with vertices that don't exist")
-    size = mesh.size / pitch + 1
-    if np.abs(mesh.vertices).max() / pitch > 1e9 or size.prod() > CELL_LIMIT:
+    if np.abs(mesh.vertices).max() > FURTHEST:
+        raise KernelError(f"part {name!r} reaches further than {FURTHEST:g} m from the origin")
+    cells = float(np.prod(mesh.size / pitch + 1))
+    if cells > CELL_LIMIT:
         x, y, z = mesh.size
         raise KernelError(
-            f"part {name!r} is {x:.3g} × {y:.3g} × {z:.3g} m: {size.prod():.2g} cells of {pitch * 1000:.3g} mm, "
-            f"the limit is {CELL_LIMIT:.0e}"
+            f"part {name!r} is {x:.3g} × {y:.3g} × {z:.3g} m: {cells:.2g} cells of "
+            f"{pitch * 1000:.3g} mm, the limit is {CELL_LIMIT:.0e}"
         )
-    vertices = lattice_vertices(mesh, pitch)
-    low = np.floor(vertices.min(axis=0)).astype(np.int64)
-    high = np.floor(vertices.max(axis=0)).astype(np.int64)
-    word, last_word = (low[0] - MARGIN) >> 6, (high[0] + MARGIN) >> 6
-    rows, layers = high[1:] - low[1:] + 1 + 2 * MARGIN
-    shape = (int(layers), int(rows), int(last_word - word + 1))
-    if shape[0] * shape[1] * shape[2] > WORD_LIMIT:
-        raise KernelError(
-            f"part {name!r} takes {shape[1]} × {shape[0]} rows of cells of {pitch * 1000:.3g} mm, too many"
-        )
-    corner = (int(low[2] - MARGIN), int(low[1] - MARGIN), int(word))
-    shell = np.zeros(shape, np.uint64)
-    raster(vertices, mesh.faces, shell, corner)
-    bits = filled(shell)
-    cells, *sums = count_and_sums(bits)
-    origin = np.array([corner[2] * 64, corner[1], corner[0]])
-    centre = (origin + np.array(sums) / cells + 0.5) * pitch
-    first, last = low.tolist(), high.tolist()
-    return Voxels(
-        pitch, corner, (first[0], first[1], first[2]), (last[0], last[1], last[2]), bits, cells, centre
-    )
 
 
 _Key = tuple[str, tuple[float, ...], tuple[float, ...], float]
