@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +21,8 @@ class Entry:
     program: Mapping[str, Any] | None = None
 
 
-class Catalogue:
-    """Parts by id, in a fixed order."""
+class Catalogue(Mapping[str, Mesh]):
+    """Meshes of parts by id, in a fixed order; each is made when it is asked for."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries = {entry.id: entry for entry in entries}
@@ -42,21 +42,18 @@ class Catalogue:
 
         return cls(entry(part) for part in parts)
 
-    @property
-    def ids(self) -> list[str]:
-        """All ids, in order."""
-        return list(self._entries)
+    def __getitem__(self, part: str) -> Mesh:
+        return self._entries[part].load()
 
-    def __contains__(self, part: object) -> bool:
-        return part in self._entries
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def name(self, part: str) -> str:
         """What the part is called; KeyError if there is none of this id."""
         return self._entries[part].name
-
-    def mesh(self, part: str) -> Mesh:
-        """Its mesh; KeyError if there is none of this id."""
-        return self._entries[part].load()
 
     def program(self, part: str) -> Mapping[str, Any] | None:
         """The program that makes it, if one does; KeyError if there is none of this id."""

@@ -7,8 +7,8 @@
      "programs": {name: CSG program}}
 
 A part of kind `created` is made by the program that its `source.id` names, one of kind `pool` by the
-part of the catalogue of that id, or by a program of that name. `position` is where the centre of its bounding box
-goes, in m.
+part of the catalogue of that id, or by a program of that name. `position` is where the centre of its
+bounding box goes, in m.
 """
 
 from __future__ import annotations

@@ -43,10 +43,10 @@ def problems(
     if not isinstance(document, Mapping):
         return (Problem("format", f"a design is an object of JSON, not {_kind(document)}"),)
     for key in ("parts", "joints", "sequence"):
-        if not isinstance(document.get(key) or [], list):
+        if document.get(key) is not None and not isinstance(document[key], list):
             return (Problem("format", f"{key} has to be a list, not {_kind(document[key])}"),)
-    programs = document.get("programs") or {}
-    if not isinstance(programs, Mapping):
+    programs = document.get("programs")
+    if programs is not None and not isinstance(programs, Mapping):
         return (Problem("format", f"programs has to be an object, not {_kind(programs)}"),)
     parts = document.get("parts") or []
     found = list(_counts(document))
@@ -54,7 +54,7 @@ def problems(
         return tuple(found)
     ids: list[str] = []
     for number, entry in enumerate(parts, 1):
-        found += _part(entry, number, ids, programs, known, meshes)
+        found += _part(entry, number, ids, programs or {}, known, meshes)
     joints: list[str] = []
     for number, entry in enumerate(document.get("joints") or [], 1):
         found += _joint(entry, number, ids, joints)

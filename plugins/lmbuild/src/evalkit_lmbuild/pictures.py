@@ -96,7 +96,7 @@ def exploded(design: Design) -> Design:
 
 
 def joint_strip(design: Design, joint: Joint, moving: Collection[str], size_px: int = 256) -> bytes:
-    """Five poses from the lower to the upper limit, what moves coloured; ValueError for a joint without axis."""
+    """Five poses from the lower to the upper limit, what moves coloured; ValueError without an axis."""
     if joint.axis is None or joint.origin is None:
         raise ValueError(f"joint {joint.id!r} has no axis and origin to move about")
     colours = {part.id: (230, 126, 34) if part.id in moving else FADED for part in design.parts}

@@ -1,1 +1,84 @@
 """What lmbuild offers to evalkit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalkit.hookspecs import (
+    AgentSpec,
+    BenchmarkSpec,
+    EnvironmentSpec,
+    ExecutorSpec,
+    MetricSpec,
+    ValidatorSpec,
+    ViewSpec,
+    hookimpl,
+)
+from evalkit_lmbuild.specs import AGENTS, BENCHMARK, DESIGN, EXECUTORS, METRICS, VIEWS
+
+
+@hookimpl
+def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
+    """The benchmark."""
+    return [
+        BenchmarkSpec(
+            id=BENCHMARK,
+            title="LMBuild: articulated objects from parts, joints and materials",
+            claim="A score says how a design compares by this project's own geometry kernel, simulation and "
+            "objects; it says nothing about the published objects, nor whether anybody could make the thing.",
+            tasks="evalkit_lmbuild.tasks:load_tasks",
+            settings="evalkit_lmbuild.settings:BuildSettings",
+            suite_check="evalkit_lmbuild.settings:check_suite",
+            opener="evalkit_lmbuild.trial:open_design",
+            task_reader="evalkit_lmbuild.trial:read_task",
+            trial="evalkit_lmbuild.trial:report",
+            pictures="evalkit_lmbuild.trial:pictures",
+            warm="evalkit_lmbuild.trial:warm",
+            url="https://github.com/Lumos-Jiateng/LMBuild",
+        )
+    ]
+
+
+@hookimpl
+def evalkit_suites() -> Path:
+    """The suites file beside this module."""
+    return Path(__file__).with_name("suites.yaml")
+
+
+@hookimpl
+def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
+    """The workshop."""
+    if benchmark != BENCHMARK or variant != "default":
+        return None
+    return EnvironmentSpec(target="evalkit_lmbuild.environment:BuildEnvironment")
+
+
+@hookimpl
+def evalkit_validators(benchmark: str) -> Sequence[ValidatorSpec]:
+    """Whether a candidate is a design."""
+    return [DESIGN] if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_executors(benchmark: str) -> Sequence[ExecutorSpec]:
+    """Rigid bodies and judges."""
+    return EXECUTORS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_metrics(benchmark: str) -> Sequence[MetricSpec]:
+    """The twelve metrics and the four levels."""
+    return METRICS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_views(benchmark: str) -> Sequence[ViewSpec]:
+    """Pictures of an episode, tables of a run."""
+    return VIEWS if benchmark == BENCHMARK else []
+
+
+@hookimpl
+def evalkit_agents() -> Sequence[AgentSpec]:
+    """Agents that need no model."""
+    return AGENTS

@@ -1,4 +1,4 @@
-"""What has been built so far in an episode: instances, joints, sequence, created parts, as JSON-able state."""
+"""What has been built in an episode: instances, joints, sequence, created parts, as JSON-able state."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Scene:
 
     def mesh(self, part: str) -> Mesh:
         """The mesh of a part that can be placed; KeyError if it can't."""
-        return compiled_mesh(self.created[part]) if part in self.created else self.catalogue.mesh(part)
+        return compiled_mesh(self.created[part]) if part in self.created else self.catalogue[part]
 
     def part(self, instance: str) -> Part:
         """A placed part with its mesh; KeyError if it isn't placed."""

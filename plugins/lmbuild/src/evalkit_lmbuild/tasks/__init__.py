@@ -115,8 +115,8 @@ def _image(path: Path, task: str) -> str:
             data = file.read(MAX_IMAGE_BYTES + 1)
     except OSError as error:
         raise UsageError(
-            f"the picture of {task}, {path.name}, can't be read: {error.strerror}; choose a brief without one "
-            "(-T condition=name_only -T brief=name_only), or draw it (python -m evalkit_lmbuild.tasks.images)"
+            f"the picture of {task}, {path.name}, can't be read: {error.strerror}; take a brief without one "
+            "(-T condition=name_only -T brief=name_only), or draw it (python -m evalkit_lmbuild.tasks.draw)"
         ) from error
     if len(data) > MAX_IMAGE_BYTES or not data.startswith(b"\x89PNG"):
         raise UsageError(f"the picture of {task}, {path.name}, is no PNG file of at most 4 MiB")

@@ -1,4 +1,4 @@
-"""Draws the pictures of briefs from the objects' references: `python -m evalkit_lmbuild.tasks.images [TASK …]`."""
+"""Draws the pictures of briefs from references: `python -m evalkit_lmbuild.tasks.draw [TASK …]`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""`evalkit try` for designs: files that hold one, tasks from files, the report, the pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalkit import Artifact, Candidate, Execution, Task, UsageError, Verdict
+from evalkit_lmbuild.candidates import DESIGN_GLB, candidate_design
+from evalkit_lmbuild.formats import DesignError
+from evalkit_lmbuild.objects import ObjectError, read_object
+from evalkit_lmbuild.tasks import task_of
+
+MAX_BYTES = 16 << 20
+MAX_GLB_BYTES = 512 << 20
+
+
+def warm() -> None:
+    """Compile the kernels before workers start."""
+    from evalkit.render3d import warm as warm_pictures
+    from evalkit_lmbuild.kernel import warm as warm_kernel
+
+    warm_kernel()
+    warm_pictures()
+
+
+def read_task(path: Path, settings: Mapping[str, Any]) -> Task:
+    """The object in a file; UsageError if it can't be read."""
+    try:
+        return task_of(read_object(path), settings["brief"], path.parent)
+    except ObjectError as error:
+        raise UsageError(str(error)) from error
+
+
+def open_design(path: Path, settings: Mapping[str, Any]) -> Candidate:
+    """A design.json, with the design.glb beside it if there is one; UsageError if it can't be read."""
+    try:
+        data = json.loads(_read(path, MAX_BYTES).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no design.json: {error}") from error
+    if not isinstance(data, dict):
+        raise UsageError(f"{path} is no design.json: it has to hold an object")
+    glb = path.with_suffix(".glb")
+    files = ()
+    if glb.is_file():
+        files = (Artifact(DESIGN_GLB, _read(glb, MAX_GLB_BYTES), "model/gltf-binary"),)
+    try:
+        candidate = Candidate(data, files)
+        candidate.sha256  # noqa: B018 - what isn't JSON (NaN) has no hash
+    except ValueError as error:
+        raise UsageError(f"{path} is no design.json: {error}") from error
+    return candidate
+
+
+def report(
+    task: Task,
+    candidate: Candidate | None,
+    verdict: Verdict,
+    executions: Sequence[Execution],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the agent's own `check` says of the design."""
+    if candidate is None or not verdict.valid:
+        return {}
+    from evalkit_lmbuild.tools import design_report
+
+    return design_report(candidate_design(task, candidate))
+
+
+def pictures(task: Task, candidate: Candidate, settings: Mapping[str, Any]) -> list[Artifact]:
+    """The design from six sides, in colours and apart, each joint in motion; none of what isn't a design."""
+    from evalkit_lmbuild.kernel import Field, moving_set
+    from evalkit_lmbuild.pictures import all_views, joint_strip, judge_sheet
+
+    try:
+        design = candidate_design(task, candidate)
+    except DesignError:
+        return []  # the validator says why
+    if not design.parts:
+        return []
+    found = [
+        Artifact("views.png", all_views(design, clay=True), "image/png"),
+        Artifact("parts.png", judge_sheet(design), "image/png"),
+    ]
+    touching = Field(design.parts).touching()
+    for joint in design.joints:
+        if joint.moves and joint.axis is not None and joint.origin is not None:
+            moving = moving_set(design, joint, touching).ids
+            found.append(Artifact(f"joint-{joint.id}.png", joint_strip(design, joint, moving), "image/png"))
+    return found
+
+
+def _read(path: Path, limit: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror}") from error
+    if len(data) > limit:
+        raise UsageError(f"{path} is larger than {limit >> 20} MiB")
+    return data
