@@ -87,6 +87,12 @@ def _moving(design: Design, joint: Joint, touching: Sequence[tuple[str, str]]) -
                 if end != joint.parent and end not in found:
                     found.append(end)
     named = {end for other in design.joints for end in (other.parent, other.child)}
+    for part in (resting := [joint.parent]):
+        for a, b in touching:
+            end = b if a == part else a if b == part else None
+            if end is not None and end not in named and end not in resting:
+                resting.append(end)
+    named |= set(resting)
     for part in found:
         for a, b in touching:
             end = b if a == part else a if b == part else None
@@ -101,7 +107,9 @@ def _gap(a: Part, b: Part) -> float:
 
 
 def _shared(a: Part, b: Part) -> float:
-    """Volume of the common box, less a millimetre all around."""
+    """Volume of two boxes' common box, less a millimetre; 0 for other parts: none here overlap."""
+    if len(a.mesh.faces) != 12 or len(b.mesh.faces) != 12:
+        return 0.0
     (low_a, high_a), (low_b, high_b) = a.world.bounds, b.world.bounds
     extents = np.minimum(high_a, high_b) - np.maximum(low_a, low_b) - 0.001
     return float(np.prod(np.maximum(0.0, extents)))
@@ -156,4 +164,61 @@ def flap() -> Design:
     )
     return Design(
         parts, (Joint("hinge", "revolute", "top", "flap", (1.0, 0.0, 0.0), (0.0, -0.28, 0.4), (0.0, np.pi)),)
+    )
+
+
+def drawer(below_m: float, beside_m: float, *, top: bool = True) -> Design:
+    """A drawer that slides out of a cabinet of boards, with these clearances below and beside it."""
+    size = (0.3, 0.3, 0.12)
+    inner, height = size[0] + 2 * beside_m, 0.16
+    side = inner / 2 + 0.01
+    parts = [
+        box("floor", (0, 0, 0.11), (inner + 0.04, 0.34, 0.02)),
+        box("left", (-side, 0, 0.12 + height / 2), (0.02, 0.34, height)),
+        box("right", (side, 0, 0.12 + height / 2), (0.02, 0.34, height)),
+        box("back", (0, 0.18, 0.16), (inner + 0.04, 0.02, 0.32)),
+        box("base", (0, 0, 0.05), (inner + 0.04, 0.34, 0.1)),
+        box("drawer", (0, 0, 0.12 + below_m + size[2] / 2), size),
+    ]
+    if top:
+        parts.append(box("top", (0, 0, 0.13 + height), (inner + 0.04, 0.34, 0.02)))
+    slide = Joint("slide", "prismatic", "floor", "drawer", (0.0, -1.0, 0.0), (0.0, 0.0, 0.12), (0.0, 0.2))
+    return Design(tuple(parts), (slide,))
+
+
+def cased(front: bool, start_out_m: float = 0.0) -> Design:
+    """A drawer in a case of one part, closed at the front or open; `start_out_m` in front of the case."""
+    walls = [((0, 0, 0.01), (0.4, 0.4, 0.02)), ((0, 0, 0.29), (0.4, 0.4, 0.02))]
+    walls += [((x, 0, 0.15), (0.02, 0.4, 0.26)) for x in (-0.19, 0.19)]
+    walls += [((0, y, 0.15), (0.36, 0.02, 0.26)) for y in ((0.19, -0.19) if front else (0.19,))]
+    y = -0.02 - start_out_m
+    inside = box("drawer", (0, y, 0.15), (0.3, 0.3, 0.1))
+    axis = (0.0, 1.0, 0.0) if start_out_m else (0.0, -1.0, 0.0)
+    slide = Joint("slide", "prismatic", "case", "drawer", axis, (0.0, y, 0.05), (0.0, 0.25))
+    return Design((boxes("case", *walls), inside), (slide,))
+
+
+def four_bar() -> Design:
+    """A parallelogram of bars on a plate; its last joint closes the loop."""
+    parts = (
+        box("plate", (0, 0, 0.02), (0.5, 0.2, 0.04)),
+        box("crank", (-0.15, -0.02, 0.14), (0.02, 0.02, 0.16)),
+        box("rocker", (0.15, -0.02, 0.14), (0.02, 0.02, 0.16)),
+        box("coupler", (0, 0.01, 0.22), (0.32, 0.02, 0.02)),
+    )
+    y = (0.0, 1.0, 0.0)
+    joints = (
+        Joint("crank", "revolute", "plate", "crank", y, (-0.15, 0.0, 0.05), (-0.6, 0.6)),
+        Joint("left", "revolute", "crank", "coupler", y, (-0.15, 0.0, 0.22), (-0.6, 0.6)),
+        Joint("rocker", "revolute", "plate", "rocker", y, (0.15, 0.0, 0.05), (-0.6, 0.6)),
+        Joint("right", "revolute", "rocker", "coupler", y, (0.15, 0.0, 0.22), (-0.6, 0.6)),
+    )
+    return Design(parts, joints)
+
+
+def on_a_stand(joint_type: str, limits: tuple[float, float] | None = None) -> Design:
+    """A short bar above a heavy block, tied by one joint along z; nothing is in its way."""
+    parts = (box("block", (0, 0, 0.1), (0.4, 0.4, 0.2)), box("bar", (0, 0, 0.35), (0.05, 0.05, 0.1)))
+    return Design(
+        parts, (Joint("joint", joint_type, "block", "bar", (0.0, 0.0, 1.0), (0.0, 0.0, 0.25), limits),)
     )

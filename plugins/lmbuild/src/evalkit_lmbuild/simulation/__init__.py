@@ -7,6 +7,7 @@
 """
 
 from evalkit_lmbuild.simulation.contacts import Contacts
+from evalkit_lmbuild.simulation.errors import EngineMissingError
 from evalkit_lmbuild.simulation.requests import (
     Actuate,
     Attempt,
@@ -19,7 +20,6 @@ from evalkit_lmbuild.simulation.requests import (
     SimulationResult,
 )
 from evalkit_lmbuild.simulation.running import simulate
-from evalkit_lmbuild.simulation.world import EngineMissingError
 
 __all__ = [
     "Actuate",

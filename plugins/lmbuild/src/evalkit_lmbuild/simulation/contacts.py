@@ -16,8 +16,8 @@ Sweep = Callable[[Joint, str, str], float]
 class Contacts:
     """Facts of a design's geometry.
 
-    `volume` m³ by part id (what it weighs, at uniform density); `touching` pairs of part ids; `deep` m³ of two
-    parts' interpenetration; `moving` part ids by id of a moving joint; `sweep` free share by joint and pair.
+    `volume` m³ by part id (what it weighs, at uniform density); `touching` pairs of part ids; `deep` m³ of
+    two parts' interpenetration; `moving` part ids by id of a moving joint; `sweep` free share by joint and pair.
     """
 
     volume: Mapping[str, float]

@@ -39,7 +39,7 @@ class Freedom:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A rigid body; `parent` indexes an earlier body, −1: nothing carries it; `arm_m` is half its diagonal."""
+    """A rigid body; `parent` indexes an earlier body, −1: none carries it; `arm_m` is half its diagonal."""
 
     parent: int
     parts: tuple[str, ...]

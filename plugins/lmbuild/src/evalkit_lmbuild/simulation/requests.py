@@ -94,9 +94,9 @@ class MotionResult:
     `status`: works; blocked (below 0.9 of the target); masked (reached, but only because the collision of
     a pair that the sweep finds in the way is switched off); tipped (the object tilted by 15° or more);
     unjointed (no candidate moves two rigid bodies); unstable, fell, unfit (see `Settled`). `reason` is one
-    line. `attempts` holds every run, `best` the best of them. `flush` names sliding pairs that lie flush (their
-    friction is spurious in the strict protocol). `notes` says what was simulated differently from what was
-    declared.
+    line. `attempts` holds every run, `best` the best of them. `flush` names sliding pairs that lie flush
+    (their friction is spurious in the strict protocol). `notes` says what was simulated differently from what
+    was declared.
     """
 
     request: Motion

@@ -44,10 +44,6 @@ class World(Protocol):
         """Free what the engine holds."""
 
 
-class EngineMissingError(RuntimeError):
-    """The engine's package isn't installed."""
-
-
 def open_world(model: Model, engine: Engine) -> World:
     """A fresh world.
 

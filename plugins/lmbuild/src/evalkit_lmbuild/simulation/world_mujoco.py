@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -140,7 +140,7 @@ def gaps_at_rest(model: Model) -> list[Gap]:
 
 
 def _compiled(model: Model, margin_m: float) -> Any:
-    """The MjModel: a body per rigid body, a jointless child body per solid, so that exclusions act on solids."""
+    """The MjModel: a body per rigid body, and a jointless child body per solid for exclusions to act on."""
     spec = mujoco.MjSpec()
     spec.option.timestep = STEP_S
     spec.option.gravity = [0.0, 0.0, -GRAVITY]
@@ -165,7 +165,7 @@ def _compiled(model: Model, margin_m: float) -> Any:
             objtype=mujoco.mjtObj.mjOBJ_BODY,
             name1=f"b{a}",
             name2=f"b{b}",
-            data=[*(closure.point - model.bodies[a].mass.centre), *([0.0] * 8)],
+            data=_padded(closure.point - model.bodies[a].mass.centre, int(mujoco.mjNEQDATA)),
         )
     return spec.compile()
 
@@ -202,7 +202,12 @@ def _add_body(spec: Any, model: Model, bodies: list[Any], index: int, body: Body
 def _per_dof(damping: float) -> Any:
     """Damping as this version of MuJoCo wants it: a number, or the coefficients of a polynomial."""
     shape = np.shape(mujoco.MjSpec().worldbody.add_body().add_joint().damping)
-    return damping if not shape else [damping, *([0.0] * (shape[0] - 1))]
+    return _padded([damping], shape[0]) if shape else damping
+
+
+def _padded(values: Sequence[float] | Floats, length: int) -> list[float]:
+    """The values, filled up with zeros."""
+    return [float(value) for value in values] + [0.0] * (length - len(values))
 
 
 def _add_servo(spec: Any, joint: str, freedom: Freedom) -> None:
@@ -216,9 +221,9 @@ def _add_servo(spec: Any, joint: str, freedom: Freedom) -> None:
             target=joint,
             gear=gear,
             gaintype=mujoco.mjtGain.mjGAIN_FIXED,
-            gainprm=[freedom.stiffness, *([0.0] * 9)],
+            gainprm=_padded([freedom.stiffness], int(mujoco.mjNGAIN)),
             biastype=mujoco.mjtBias.mjBIAS_AFFINE,
-            biasprm=[0.0, -freedom.stiffness, *([0.0] * 8)],
+            biasprm=_padded([0.0, -freedom.stiffness], int(mujoco.mjNBIAS)),
         )
 
 
