@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # for scenes that several test files use
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 
