@@ -246,7 +246,7 @@ def _mesh(pieces: list[_Piece], binary: bytes, matrix: Floats, where: str) -> Me
     points, corners = np.concatenate(vertices), np.concatenate(faces)
     if not np.array_equal(matrix, np.eye(4)):
         points = points @ matrix[:3, :3].T + matrix[:3, 3]
-        if np.linalg.det(matrix[:3, :3]) < 0:
+        if np.linalg.slogdet(matrix[:3, :3])[0] < 0:  # mirrored
             corners = corners[:, ::-1]
     if not (np.abs(points) <= MAX_COORDINATE).all():  # NaN fails too
         raise DesignError(f"{where} has coordinates that aren't finite or beyond ±{MAX_COORDINATE:g}")
