@@ -64,7 +64,7 @@ def hulled(name: str, points: Floats, centre: Sequence[float]) -> Part:
     return Part(name, Mesh(points, faces), _vector(centre))
 
 
-def contacts_of(
+def exact_contacts(
     design: Design, loops: dict[str, frozenset[str]] | None = None, sweep: object = None
 ) -> Contacts:
     """Contacts by bounding boxes; moving sets by walking joints from the child, never through the parent."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pybullet
+from scipy.spatial.transform import Rotation
 
 from evalkit_lmbuild.design import Floats
 from evalkit_lmbuild.simulation.masses import principal
@@ -83,10 +84,12 @@ class Pieces:
                     spot = self._add_freedom(links, index, body, number, spot)
                     ends.append((index, number, len(links) - 1))
                 spots[index] = spot
-        held = []
-        for number, solid in enumerate(self._model.solids):
-            for shape in solid.shapes if solid.body in spots else ():
-                held.append((number, self._add_shape(links, solid.body, shape, spots[solid.body])))
+        held = [
+            (number, self._add_shape(links, solid.body, shape, spots[solid.body]))
+            for number, solid in enumerate(self._model.solids)
+            if solid.body in spots
+            for shape in solid.shapes
+        ]
         multi = self._create(head, links)
         final = _numbering(links)
         for index in members:
@@ -100,7 +103,7 @@ class Pieces:
     def _add_freedom(
         self, links: list[_Link], index: int, body: Body, number: int, spot: tuple[int, Floats]
     ) -> tuple[int, Floats]:
-        """The link of one freedom; the last one carries the body. Its number from 1 and its frame's origin."""
+        """The link of one freedom, the last of which carries the body; its number from 1 and its origin."""
         parent, origin = spot
         freedom = body.freedoms[number]
         share = 1.0 if number == len(body.freedoms) - 1 else TRACE_SHARE
@@ -203,9 +206,9 @@ def _numbering(links: list[_Link]) -> list[int]:
     numbers = [0] * len(links)
     waiting = list(reversed(children.get(0, [])))
     for count in range(len(links)):
-        link = waiting.pop()
-        numbers[link - 1] = count
-        waiting += reversed(children.get(link, []))
+        number = waiting.pop()
+        numbers[number - 1] = count
+        waiting += reversed(children.get(number, []))
     return numbers
 
 
@@ -218,6 +221,4 @@ def _frame_along(axis: Floats) -> Floats:
 
 def _quaternion(rotation: Floats) -> list[float]:
     """x, y, z, w of a rotation [3, 3]."""
-    from scipy.spatial.transform import Rotation
-
     return [float(value) for value in Rotation.from_matrix(rotation).as_quat()]

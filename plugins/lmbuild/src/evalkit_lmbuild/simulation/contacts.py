@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evalkit_lmbuild.design import Joint
+from evalkit_lmbuild.design import Design, Joint
+from evalkit_lmbuild.kernel import Field, MovingSet, moving_set, sweep_free
 
 Pair = tuple[str, str]
 Sweep = Callable[[Joint, str, str], float]
@@ -14,10 +15,10 @@ Sweep = Callable[[Joint, str, str], float]
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """Facts of a design's geometry.
+    """Facts of a design's geometry, by ids.
 
-    `volume` m³ by part id (what it weighs, at uniform density); `touching` pairs of part ids; `deep` m³ of
-    two parts' interpenetration; `moving` part ids by id of a moving joint; `sweep` free share by joint and pair.
+    `volume` of parts in m³: what they weigh, at uniform density; `touching` pairs of parts; `deep` m³ of two
+    parts' interpenetration; `moving` parts by moving joint; `sweep` free share by joint and pair of parts.
     """
 
     volume: Mapping[str, float]
@@ -25,3 +26,28 @@ class Contacts:
     deep: Callable[[str, str], float]
     moving: Mapping[str, frozenset[str]]
     sweep: Sweep | None = None
+
+
+def contacts_of(design: Design, field: Field) -> Contacts:
+    """Contacts of a design from the kernel's field of its parts.
+
+    Raises `KernelError` for parts that can't be put on the lattice.
+    """
+    touching = field.touching()
+
+    def sweep(joint: Joint, moving: str, resting: str) -> float:
+        pair = Design((design.by_id[moving], design.by_id[resting]))
+        alone = replace(joint, parent=resting, child=moving)
+        return sweep_free(field, pair, alone, MovingSet((moving,), loop=False)).free_share
+
+    return Contacts(
+        volume={part.id: field.mass(part.id) for part in design.parts},
+        touching=touching,
+        deep=field.deep,
+        moving={
+            joint.id: frozenset(moving_set(design, joint, touching).ids)
+            for joint in design.joints
+            if joint.moves
+        },
+        sweep=sweep,
+    )

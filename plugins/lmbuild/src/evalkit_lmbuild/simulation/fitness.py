@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from evalkit_lmbuild.design import Design, Joint
-from evalkit_lmbuild.simulation.contacts import Contacts
 
 MAX_PARTS = 200
 MAX_MOVERS = 100
@@ -13,7 +12,7 @@ MAX_REACH_M = 100.0
 MIN_SIZE_M = 1e-4
 
 
-def unfit(design: Design, contacts: Contacts) -> str:
+def unfit(design: Design) -> str:
     """Why a design can't be simulated, in one line; empty if it can."""
     if not design.parts:
         return "no parts"
@@ -31,9 +30,6 @@ def unfit(design: Design, contacts: Contacts) -> str:
         reach = float(np.abs(vertices).max())
         if reach > MAX_REACH_M:
             return f"part {part.id} reaches {reach:.3g} m from the origin (at most {MAX_REACH_M:g} m)"
-        volume = contacts.volume.get(part.id, 0.0)
-        if not (np.isfinite(volume) and volume >= 0):
-            return f"part {part.id} has no volume"
     if design.diagonal < MIN_SIZE_M:
         return f"the whole design measures {design.diagonal:.2g} m"
     return next((problem for joint in design.joints if (problem := _joint_problem(design, joint))), "")

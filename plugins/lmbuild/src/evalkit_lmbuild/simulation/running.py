@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalkit_lmbuild.design import Design, Joint
+from evalkit_lmbuild.kernel import Field, KernelError
 from evalkit_lmbuild.simulation.building import build
-from evalkit_lmbuild.simulation.contacts import Contacts
+from evalkit_lmbuild.simulation.contacts import Contacts, contacts_of
 from evalkit_lmbuild.simulation.fitness import unfit
 from evalkit_lmbuild.simulation.groups import Tree
 from evalkit_lmbuild.simulation.model import Model
@@ -34,17 +35,22 @@ MAX_TARGETS = 6
 
 
 def simulate(
-    design: Design, contacts: Contacts, requests: Sequence[Motion], settings: Settings | None = None
+    design: Design, geometry: Field | Contacts, requests: Sequence[Motion], settings: Settings | None = None
 ) -> SimulationResult:
     """Simulate a design at rest and every requested motion; the same inputs give the same bits.
 
-    A design that no engine could take is answered with status "unfit" and zeros. Raises ValueError for
+    `geometry` is the kernel's field of the design's parts, or what would be read from it. A design that no engine could take is answered with status "unfit" and zeros. Raises ValueError for
     requests that name joints or parts the design doesn't have, and `EngineMissingError` where PyBullet isn't
     installed.
     """
     settings = settings or Settings()
     _check(design, requests)
-    problem = unfit(design, contacts)
+    problem = unfit(design)
+    if not problem:
+        try:
+            contacts = geometry if isinstance(geometry, Contacts) else contacts_of(design, geometry)
+        except KernelError as error:
+            problem = str(error)
     if problem:
         settled = Settled("unfit", problem)
         return SimulationResult(settled, tuple(_refused(r, settled) for r in requests), settings)
@@ -153,7 +159,8 @@ class _Stage:
         for a, b in _excluded(self.model):
             if (a in moving) != (b in moving):
                 mover, rest = (a, b) if a in moving else (b, a)
-                free = self.contacts.sweep(joint, mover, rest) if self.contacts.sweep else None
+                ends = (mover, rest) if joint.child in moving else (rest, mover)
+                free = self.contacts.sweep(joint, *ends) if self.contacts.sweep else None
                 found.append(MaskedPair(mover, rest, free))
         return tuple(found)
 

@@ -9,17 +9,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pybullet
 
 from evalkit_lmbuild.design import Floats
-from evalkit_lmbuild.simulation.errors import EngineMissingError
+from evalkit_lmbuild.simulation._pybullet_pieces import Pieces
 from evalkit_lmbuild.simulation.model import FRICTION, GRAVITY, STEP_S, Model
-
-try:
-    import pybullet
-except ImportError as missing:
-    raise EngineMissingError("PyBullet isn't installed: pip install 'evalkit-lmbuild[pybullet]'") from missing
-
-from evalkit_lmbuild.simulation import _pybullet_pieces as pieces
 
 MOTOR_GAIN = 0.1
 """Share of a servo's error that is made good per step."""
@@ -50,7 +44,7 @@ class PybulletWorld:
         plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, **self._at)
         self._floor = pybullet.createMultiBody(0.0, plane, basePosition=[0.0, 0.0, model.floor_m], **self._at)
         pybullet.changeDynamics(self._floor, -1, lateralFriction=FRICTION[0], **self._at)
-        self._pieces = pieces.Pieces(model, self._client)
+        self._pieces = Pieces(model, self._client)
         for body, number in self._pieces.freedoms:
             self._silence(body, number)
             self.aim(body, number, np.zeros(3 if model.bodies[body].freedoms[number].kind == "ball" else 1))
