@@ -14,7 +14,7 @@ from evalkit_lmbuild.simulation.groups import FLOOR_BAND_M, Link, Tree, joint_tr
 from evalkit_lmbuild.simulation.masses import joined, mass_of
 from evalkit_lmbuild.simulation.model import GRAVITY, Body, Closure, Freedom, Kind, Model, Solid
 from evalkit_lmbuild.simulation.requests import Settings
-from evalkit_lmbuild.simulation.shapes import Cylinder, Shape, hull_of, wheel_of
+from evalkit_lmbuild.simulation.shapes import Cylinder, hull_of, wheel_of
 from evalkit_lmbuild.simulation.world_mujoco import Gap, gaps_at_rest
 
 SERVO_STIFFNESS = 100.0
@@ -132,7 +132,7 @@ def _solids(design: Design, bodies: Sequence[Body], floor_m: float, *, boxes: bo
         if wheel is not None:
             solids.append(Solid(index, body.parts, (wheel,)))
         else:
-            solids += [Solid(index, (part,), _shapes(design.by_id[part], boxes=boxes)) for part in body.parts]
+            solids += [_solid(index, design.by_id[part], boxes=boxes) for part in body.parts]
     return tuple(solids)
 
 
@@ -147,13 +147,12 @@ def _wheel(design: Design, body: Body, floor_m: float) -> Cylinder | None:
     return wheel_of(points, hinge.axis, hinge.origin)
 
 
-def _shapes(part: Part, *, boxes: bool) -> tuple[Shape, ...]:
-    """The convex shapes of a part."""
-    if boxes:
-        cut = boxes_of(part)
-        if cut is not None:
-            return cut
-    return (hull_of(part.world.vertices),)
+def _solid(body: int, part: Part, *, boxes: bool) -> Solid:
+    """A part as the boxes that fill it, or as its hull."""
+    cut = boxes_of(part) if boxes else None
+    if cut is not None:
+        return Solid(body, (part.id,), cut, exact=True)
+    return Solid(body, (part.id,), (hull_of(part.world.vertices),))
 
 
 def _carriers(bodies: Sequence[Body], solids: Sequence[Solid]) -> frozenset[tuple[int, int]]:
@@ -167,12 +166,15 @@ def _carriers(bodies: Sequence[Body], solids: Sequence[Solid]) -> frozenset[tupl
 
 
 def _overlapping(solids: Sequence[Solid], contacts: Contacts) -> frozenset[tuple[int, int]]:
-    """Solids of different bodies whose parts share more than one per cent of the smaller part."""
+    """Solids of different bodies whose parts share more than one per cent of the smaller part.
+
+    Where both shapes are exact their own penetration decides: the kernel takes sealed hollows for solid.
+    """
     solid_of = {part: index for index, solid in enumerate(solids) for part in solid.parts}
     found = set()
     for a, b in contacts.touching:
         first, second = solid_of[a], solid_of[b]
-        if solids[first].body == solids[second].body:
+        if solids[first].body == solids[second].body or (solids[first].exact and solids[second].exact):
             continue
         smaller = min(contacts.volume[a], contacts.volume[b])
         if contacts.deep(a, b) > OVERLAP_MASKED * smaller:

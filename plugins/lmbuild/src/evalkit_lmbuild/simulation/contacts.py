@@ -12,6 +12,9 @@ Pair = tuple[str, str]
 Sweep = Callable[[Joint, str, str], float]
 """Share of free poses of a joint for one moving and one resting part."""
 
+BURIED_SHARE = 0.2
+"""A part of which more lies inside the other at rest isn't free in any pose."""
+
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
@@ -38,7 +41,8 @@ def contacts_of(design: Design, field: Field) -> Contacts:
     def sweep(joint: Joint, moving: str, resting: str) -> float:
         pair = Design((design.by_id[moving], design.by_id[resting]))
         alone = replace(joint, parent=resting, child=moving)
-        return sweep_free(field, pair, alone, MovingSet((moving,), loop=False)).free_share
+        swept = sweep_free(field, pair, alone, MovingSet((moving,), loop=False))
+        return swept.free_share if swept.buried_share <= BURIED_SHARE else 0.0
 
     return Contacts(
         volume={part.id: field.mass(part.id) for part in design.parts},

@@ -50,11 +50,15 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """What collides as one: a part, or a whole body that rolls as a wheel."""
+    """What collides as one: a part, or a whole body that rolls as a wheel.
+
+    `exact`: its shapes fill the part and no more.
+    """
 
     body: int
     parts: tuple[str, ...]
     shapes: tuple[Shape, ...]
+    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,9 +39,9 @@ def simulate(
 ) -> SimulationResult:
     """Simulate a design at rest and every requested motion; the same inputs give the same bits.
 
-    `geometry` is the kernel's field of the design's parts, or what would be read from it. A design that no engine could take is answered with status "unfit" and zeros. Raises ValueError for
-    requests that name joints or parts the design doesn't have, and `EngineMissingError` where PyBullet isn't
-    installed.
+    `geometry` is the kernel's field of the design's parts, or what would be read from it. A design that can't
+    be simulated is answered with status "unfit" and zeros. Raises ValueError for requests that name joints or
+    parts the design doesn't have, and `EngineMissingError` where PyBullet isn't installed.
     """
     settings = settings or Settings()
     _check(design, requests)

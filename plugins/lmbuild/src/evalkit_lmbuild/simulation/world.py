@@ -6,6 +6,7 @@ import importlib
 from typing import Protocol
 
 from evalkit_lmbuild.design import Floats
+from evalkit_lmbuild.simulation.errors import EngineMissingError
 from evalkit_lmbuild.simulation.model import Model
 from evalkit_lmbuild.simulation.requests import Engine
 
@@ -49,6 +50,13 @@ def open_world(model: Model, engine: Engine) -> World:
 
     Raises `EngineMissingError` with what to install.
     """
-    module = importlib.import_module(f"evalkit_lmbuild.simulation.world_{engine}")
+    try:
+        module = importlib.import_module(f"evalkit_lmbuild.simulation.world_{engine}")
+    except ImportError as error:
+        if error.name != "pybullet":
+            raise
+        raise EngineMissingError(
+            "PyBullet isn't installed: pip install 'evalkit-lmbuild[pybullet]'"
+        ) from error
     world: World = module.open_world(model)
     return world
