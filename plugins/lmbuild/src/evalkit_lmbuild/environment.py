@@ -55,7 +55,7 @@ class BuildEnvironment:
     def reset(self, task: Task, seed: int) -> Observation:
         """The prompt, the brief and its picture; the seed changes nothing."""
         self._scene = _new_scene(task, self._rules)
-        images = ()
+        images: tuple[Image, ...] = ()
         if task.inputs["image"] is not None:
             encoded = task.inputs["image"]
             images = (Image("object.png", lambda: base64.b64decode(encoded)),)

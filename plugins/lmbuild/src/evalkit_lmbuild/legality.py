@@ -94,8 +94,8 @@ def _part(
         yield Problem("format", f"part {number} is {_kind(entry)}, not an object")
         return
     name = entry.get("id")
-    if fault := id_fault(name):
-        yield Problem("bad_id", f"part {number}: {fault}")
+    if not isinstance(name, str) or id_fault(name):
+        yield Problem("bad_id", f"part {number}: {id_fault(name)}")
         return
     if name in ids:
         yield Problem("duplicate_id", f"two parts have the id {name!r}; give each its own", (name,))
@@ -135,8 +135,8 @@ def _joint(entry: object, number: int, parts: Sequence[str], joints: list[str]) 
         yield Problem("format", f"joint {number} is {_kind(entry)}, not an object")
         return
     name = entry.get("id")
-    if fault := id_fault(name):
-        yield Problem("bad_id", f"joint {number}: {fault}")
+    if not isinstance(name, str) or id_fault(name):
+        yield Problem("bad_id", f"joint {number}: {id_fault(name)}")
         return
     if name in joints:
         yield Problem("duplicate_id", f"two joints have the id {name!r}; give each its own", (name,))
@@ -180,7 +180,7 @@ def _sequence(steps: Sequence[object], parts: Sequence[str]) -> Iterator[Problem
             yield Problem("format", f"step {number} is {_kind(step)}, not an object with a part")
             continue
         part, direction = step.get("part"), step.get("direction")
-        if part not in parts:
+        if not isinstance(part, str) or part not in parts:
             yield Problem("unknown_part", f"step {number}: {unknown('part', part, parts)}")
         elif part in seen:
             yield Problem("duplicate_step", f"step {number}: {part!r} is in the sequence already", (part,))

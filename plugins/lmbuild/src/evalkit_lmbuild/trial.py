@@ -43,7 +43,7 @@ def open_design(path: Path, settings: Mapping[str, Any]) -> Candidate:
     if not isinstance(data, dict):
         raise UsageError(f"{path} is no design.json: it has to hold an object")
     glb = path.with_suffix(".glb")
-    files = ()
+    files: tuple[Artifact, ...] = ()
     if glb.is_file():
         files = (Artifact(DESIGN_GLB, _read(glb, MAX_GLB_BYTES), "model/gltf-binary"),)
     try:

@@ -1,0 +1,207 @@
+"""Episodes: briefs, rounds, budgets, candidates; the validator; `evalkit try`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit import Candidate, StepContext, StepResult, Task, ToolCall, UsageError, Verdict
+from evalkit_lmbuild.candidates import candidate_design
+from evalkit_lmbuild.environment import BuildEnvironment
+from evalkit_lmbuild.formats import write_design
+from evalkit_lmbuild.reference import ReferenceAgent, reference_calls
+from evalkit_lmbuild.settings import BuildSettings, check_suite
+from evalkit_lmbuild.tasks import embedded_document, facts_of, load_tasks
+from evalkit_lmbuild.trial import open_design, pictures, report
+from evalkit_lmbuild.validator import DesignValidator
+
+NOTHING = StepContext({}, {})
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    return BuildSettings(**changes).model_dump(mode="json")
+
+
+def task(name: str = "keepsake_box", brief: str = "name_only+image") -> Task:
+    return next(iter(load_tasks({"names": [name]}, {"brief": brief})))
+
+
+def begun(brief: str = "name_only+image", **changes: Any) -> BuildEnvironment:
+    environment = BuildEnvironment(settings(**changes))
+    environment.reset(task(brief=brief), 0)
+    return environment
+
+
+def make(
+    environment: BuildEnvironment, name: str, ctx: StepContext = NOTHING, **arguments: Any
+) -> StepResult:
+    return environment.step(ToolCall(name, arguments), ctx)
+
+
+@pytest.mark.parametrize("brief", ["name_only", "attributes", "functional"])
+def test_briefs(brief: str) -> None:
+    for image in ("", "+image"):
+        environment = BuildEnvironment(settings(brief=brief + image))
+        shown = environment.reset(task(brief=brief + image), 0)
+        assert shown.text.startswith("Build a keepsake box")
+        assert [picture.data()[:4] for picture in shown.images] == [b"\x89PNG"] * bool(image)
+
+
+@pytest.mark.parametrize("tier", ["A", "B", "C"])
+def test_tiers(tier: str) -> None:
+    environment = begun(tier=tier)
+    names = {tool.name for tool in environment.tools()}
+    assert ("create_part" in names) == (tier != "A")
+    assert ("view_catalog_sheet" in names) == (tier != "C")
+    assert bool(make(environment, "list_parts").observation.data["parts"]) == (tier != "C")
+
+
+def test_rounds_end_with_reviews() -> None:
+    environment = begun(rounds=2)
+    make(environment, "place_part", part_id="P001", instance_id="a", position=[0, 0, 0.005])
+    first = make(environment, "submit")
+    assert first.candidate is not None
+    assert not first.done
+    review = environment.feedback(Verdict(), None)
+    assert review.data["review"]["check"]["n_parts"] == 1
+    assert review.data["next_round"] == 2
+    assert len(review.images) == 1
+    make(environment, "place_part", part_id="P001", instance_id="b", position=[0, 0, 0.015])
+    last = make(environment, "submit")
+    assert last.done
+    assert last.candidate is not None
+    assert len(last.candidate.data["parts"]) == 2
+    assert environment.feedback(Verdict(), None).data == {"ok": True, "episode_done": True}
+    assert make(environment, "get_scene").observation.data["error"] == "the episode has ended"
+
+
+def test_calls_are_counted_by_round() -> None:
+    environment = begun(rounds=2)
+
+    def after(calls: int, name: str = "get_scene") -> StepResult:
+        return make(environment, name, StepContext({"tool_calls": 320.0 - calls}, {"tool_calls": calls}))
+
+    assert after(160).observation.data["budget_left"]["tool_calls"] == 0
+    refused = after(161)
+    assert not refused.ok
+    assert "only submit is served" in refused.observation.data["error"]
+    assert not refused.done
+    assert after(164).done
+    assert after(161, "submit").ok
+    assert after(162).ok
+
+
+def test_budgets_of_the_paper_grow_with_rounds() -> None:
+    environment = begun(rounds=2, budgets="round")
+    seventh = StepContext({}, {"tool_calls": 9, "meter:checks": 7})
+    assert "the 6 checks" in make(environment, "check", seventh).observation.data["error"]
+    make(environment, "submit")
+    assert make(environment, "check", seventh).ok
+
+
+def test_a_condition_has_to_be_the_brief() -> None:
+    check_suite("attributes", {}, settings(brief="attributes"))
+    with pytest.raises(UsageError, match="-T brief=attributes"):
+        check_suite("attributes", {}, settings())
+
+
+@pytest.mark.parametrize("tier", ["A", "B", "C"])
+@pytest.mark.parametrize("name", ["milking_stool", "keepsake_box"])
+def test_references_can_be_built(tier: str, name: str) -> None:
+    chosen = task(name)
+    environment = BuildEnvironment(settings(tier=tier))
+    observation = environment.reset(chosen, 0)
+    agent = ReferenceAgent("", settings(tier=tier))
+    agent.use_task(name)
+    agent.start(environment.tools(), 0)
+    candidate = None
+    while not observation.done:
+        reply = agent.act(observation, NOTHING)
+        (one,) = reply.calls  # type: ignore[union-attr]
+        result = environment.step(one, NOTHING)
+        assert result.ok, result.observation.data
+        candidate = result.candidate or candidate
+        observation = result.observation
+        observation.done = observation.done or result.done
+    assert candidate is not None
+    assert DesignValidator(settings()).validate(chosen, candidate) == []
+    built, wanted = candidate_design(chosen, candidate), facts_of(chosen).reference
+    assert wanted is not None
+    assert [p.mesh.key for p in built.parts] == [p.mesh.key for p in wanted.parts]
+    assert [(p.position, p.rotation, p.role) for p in built.parts] == [
+        (p.position, p.rotation, p.role) for p in wanted.parts
+    ]
+    assert [(j.type, j.axis, j.origin, j.limits) for j in built.joints] == [
+        (j.type, j.axis, j.origin, j.limits) for j in wanted.joints
+    ]
+    assert len(built.sequence) == len(wanted.sequence)
+
+
+def test_reference_calls_leave_out_what_a_tier_lacks() -> None:
+    document = embedded_document("keepsake_box")
+    assert document is not None
+    own = json.loads(json.dumps(document))
+    own["reference"]["programs"] = {"P005": {"nodes": [], "output": "unlike any"}}
+    names = [call.name for call in reference_calls(own, "A")]
+    assert names.count("place_part") == len(own["reference"]["parts"]) - 1
+    assert names.count("add_joint") == len(own["reference"]["joints"]) - 1
+
+
+def _candidate() -> tuple[Task, dict[str, Any]]:
+    environment = begun()
+    make(environment, "place_part", part_id="P001", instance_id="a", position=[0, 0, 0.005])
+    submitted = make(environment, "submit").candidate
+    assert submitted is not None
+    return task(), json.loads(json.dumps(dict(submitted.data)))
+
+
+def test_the_validator_tells_all_faults() -> None:
+    chosen, data = _candidate()
+    validator = DesignValidator(settings())
+    assert validator.validate(chosen, Candidate(data)) == []
+    data["parts"][0]["material"] = "stel"
+    data["sequence"] = [{"part": "zz"}]
+    found = validator.validate(chosen, Candidate(data))
+    assert [violation.code for violation in found] == ["unknown_material", "unknown_part"]
+    empty = BuildEnvironment(settings())
+    empty.reset(chosen, 0)
+    submitted = make(empty, "submit").candidate
+    assert submitted is not None
+    assert [v.code for v in validator.validate(chosen, submitted)] == ["empty"]
+
+
+def test_the_validator_compiles_programs_and_reads_meshes() -> None:
+    chosen, data = _candidate()
+    validator = DesignValidator(settings())
+    data["programs"]["P001"] = {"nodes": [], "output": "a"}
+    assert [v.code for v in validator.validate(chosen, Candidate(data))] == ["unloadable"]
+    from evalkit import Artifact
+
+    broken = Candidate(data, (Artifact("design.glb", b"glTF"),))
+    assert [v.code for v in validator.validate(chosen, broken)] == ["unloadable"]
+
+
+def test_designs_from_files(tmp_path: Path) -> None:
+    chosen = task()
+    reference = facts_of(chosen).reference
+    assert reference is not None
+    path = write_design(reference, tmp_path)
+    candidate = open_design(path, settings())
+    assert [file.name for file in candidate.files] == ["design.glb"]
+    assert DesignValidator(settings()).validate(chosen, candidate) == []
+    told = report(chosen, candidate, Verdict(), (), settings())
+    assert told["n_parts"] == 7
+    assert told["connected_groups"] == 1
+    drawn = pictures(chosen, candidate, settings())
+    assert [artifact.name for artifact in drawn] == ["views.png", "parts.png", "joint-hinge.png"]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"parts": [NaN]}', b"[" * 10_000])
+def test_files_that_hold_no_design(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "design.json"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"design\.json"):
+        open_design(path, settings())
