@@ -11,6 +11,7 @@ from evalkit_lmbuild.kernel.sweeps import Pose, SweepResult, approach, sweep_fre
 from evalkit_lmbuild.kernel.tilt import Tilt, support_band
 from evalkit_lmbuild.kernel.voxels import PITCH, KernelError, Voxels, design_pitch, part_voxels, voxelise
 from evalkit_lmbuild.kernel.warming import warm
+from evalkit_lmbuild.kernel.whole import enclosed_parts, filled_cells
 
 __all__ = [
     "PITCH",
@@ -26,6 +27,8 @@ __all__ = [
     "components",
     "design_pitch",
     "distance_to_surface",
+    "enclosed_parts",
+    "filled_cells",
     "gap",
     "moving_set",
     "origin_distances",

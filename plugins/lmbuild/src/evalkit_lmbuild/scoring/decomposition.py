@@ -33,7 +33,7 @@ def decomposition(
 
 def granularity(parts: int, reference_parts: int) -> float:
     """2^−|log2(n/n_ref)|: 1 for as many parts as the reference, ½ for twice or half as many."""
-    return 2.0 ** -abs(math.log2(parts / reference_parts))
+    return math.exp2(-abs(math.log2(parts / reference_parts)))
 
 
 def _granularity(parts: int, reference: Design | None) -> float | None:
