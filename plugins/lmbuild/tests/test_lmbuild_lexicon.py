@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from evalkit_lmbuild.facts import Attribute, Condition, Motion, ObjectFacts, RequiredPart, Subsystem
@@ -276,3 +279,21 @@ def test_names_of_components_mean_themselves() -> None:
 def test_hostile_names_are_cut() -> None:
     assert component_of("wheel " * 100_000, ["seat"]) is None
     assert not same("\0\x1b[31m" + "of " * 5000, "of of")
+
+
+@pytest.mark.parametrize("name", ["wheelchair", "office_desk"])
+def test_recorded_sheets_name_their_parts_consistently(lmbuild_data: Path, name: str) -> None:
+    """Moving parts, ends of connections and targets of human checks all are components of the sheet."""
+    sheet = json.loads((lmbuild_data / "opsheets_sample.json").read_text())[name]
+    subsystems = [value for key, value in sheet.items() if key.startswith("F")]
+    parts = [part for subsystem in subsystems for part in subsystem["parts"]] + sheet["P"]
+    components = list(dict.fromkeys(str(understood(part)) for part in parts))
+    asked = [end for value in subsystems for pair in value.get("connections", ()) for end in pair[:2]]
+    asked += [motion[0] for motion in sheet.get("K", {"K1": sheet.get("K1")}).values()]
+    for key in ("H1", "H2"):
+        for predicate in sheet.get(key, ()):
+            asked += [predicate[role] for role in ("role", "anchor", "target", "a", "b") if role in predicate]
+    assert len(asked) >= 3
+    assert {word: component_of(word, components) for word in asked} == {
+        word: str(understood(word)) for word in asked
+    }

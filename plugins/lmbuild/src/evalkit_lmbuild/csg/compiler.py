@@ -13,6 +13,7 @@ from manifold3d import CrossSection, Error, Manifold, OpType
 from evalkit_lmbuild.csg.canonical import canonical_mesh, piece_volumes
 from evalkit_lmbuild.csg.compiled import Compiled
 from evalkit_lmbuild.csg.crossings import FEW_PAIRS, crossing_pairs
+from evalkit_lmbuild.csg.flattening import flattened
 from evalkit_lmbuild.csg.program import (
     MAX_DIMENSION_M,
     MIN_POLYGON_AREA_M2,
@@ -74,8 +75,7 @@ class _Evaluator:
         self.work += amount
         if self.work > MAX_WORK:
             raise ProgramError(
-                f"{where}: the program is too much work; use fewer curved shapes, and combine many shapes "
-                "in one union instead of a chain of them"
+                f"{where}: the program is too much work; use fewer curved shapes, or make several parts of it"
             )
 
     def _box(self, node: Node) -> Manifold:
@@ -189,11 +189,9 @@ class _Evaluator:
 def build(program: object, *, strict: bool) -> Compiled:
     """See `compile_program`."""
     checked = read_program(program, strict=strict)
-    needed = checked.needed()
     evaluator = _Evaluator()
-    for node in checked.nodes:
-        if node.id in needed:
-            evaluator.evaluate(node)
+    for node in flattened(checked):
+        evaluator.evaluate(node)
     where = f"output {show(checked.output)}"
     solid = evaluator.solids[checked.output]
     if solid.is_empty():
