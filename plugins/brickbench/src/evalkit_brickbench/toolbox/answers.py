@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -138,7 +139,9 @@ def checked(
         "stable": found.stable,
         "components": components,
     }
-    return _cut(found.text), data
+    parts = model.parts
+    text = re.sub(r"#(\d+) ", lambda number: f"{held.path(parts[int(number[1])])} ", found.text)
+    return _cut(text), data
 
 
 def _cut(text: str) -> str:

@@ -184,23 +184,23 @@ class Holdings:
         """Everything, so that `of_json` makes the same again to the last bit."""
         return {
             "next": self._next,
-            "assemblies": {
-                name: [self._member_json(member) for member in assembly.members]
+            "assemblies": [
+                {"name": name, "members": [self._member_json(member) for member in assembly.members]}
                 for name, assembly in self.assemblies.items()
-            },
+            ],
         }
 
     @classmethod
     def of_json(cls, state: Mapping[str, Any]) -> Holdings:
         """What `as_json` wrote."""
         made = cls()
-        made.assemblies = {name: Assembly(name) for name in state["assemblies"]}
-        for name, rows in state["assemblies"].items():
-            for row in rows:
+        made.assemblies = {saved["name"]: Assembly(saved["name"]) for saved in state["assemblies"]}
+        for saved in state["assemblies"]:
+            for row in saved["members"]:
                 what = made.assemblies[row["assembly"]] if "assembly" in row else Part(row["part"])
                 pose = np.eye(4)
                 pose[:3] = np.reshape(row["pose"], (3, 4))
-                member = made.assemblies[name].add(what, color=row["color"])
+                member = made.assemblies[saved["name"]].add(what, color=row["color"])
                 member.pose = Pose(pose)
                 made._members[row["id"]], made._ids[id(member)] = member, row["id"]
         made._next = state["next"]
