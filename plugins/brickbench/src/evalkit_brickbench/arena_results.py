@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from evalkit import UsageError
 from evalkit.report import Column, Estimate, Rate, Table
 from evalkit_brickbench.arena import Schedule, Verdicts
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, Anchors
 from evalkit_brickbench.judges.entrants import Entrants
 from evalkit_brickbench.scoring import ratings as elo
 from evalkit_brickbench.scoring.pairwise import QUESTIONS, PositionBias, Verdict, position_bias
+
+RESULTS = "results.json"
+"""The file in an arena's folder that holds what `as_json` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,11 @@ def as_json(
         "failed_replies": known.failed_replies,
         "cost_usd": known.cost_usd,
         "ratings": {
-            setting: {"n_tasks": rated.n_tasks, "systems": [asdict(row) for row in rated.systems]}
+            setting: {
+                "n_tasks": rated.n_tasks,
+                "groups": [list(group) for group in rated.groups],
+                "systems": [asdict(row) for row in rated.systems],
+            }
             for setting, rated in found.ratings.items()
         },
         "position_bias": {
@@ -145,3 +155,42 @@ def as_json(
         },
         "notes": list(found.notes),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRatings:
+    """Ratings by setting as an arena left them, the judge's name, and the notes that belong to them."""
+
+    ratings: Mapping[str, elo.Ratings]
+    judge: str
+    notes: tuple[str, ...]
+
+
+def read_ratings(folder: Path) -> KeptRatings:
+    """The ratings in an arena's folder; UsageError if it holds none, or something else."""
+    path = folder / RESULTS
+    try:
+        found = json.loads(path.read_bytes())
+        ratings = {setting: _kept(entry) for setting, entry in found["ratings"].items()}
+        return KeptRatings(ratings, str(found["judge"]["source"]["model"]), tuple(found["notes"]))
+    except OSError as error:
+        raise UsageError(
+            f"can't read {path}: {error.strerror}; `evalkit brickbench arena` makes it"
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"{path} holds no results of an arena; run it again") from error
+
+
+def _kept(entry: Mapping[str, Any]) -> elo.Ratings:
+    systems = tuple(
+        elo.SystemRating(
+            row["system"],
+            row["anchor"],
+            elo.Estimate(**row["elo"]),
+            elo.Estimate(**row["alignment"]),
+            elo.Estimate(**row["design"]),
+            row["n_verdicts"],
+        )
+        for row in entry["systems"]
+    )
+    return elo.Ratings(systems, tuple(map(tuple, entry["groups"])), entry["n_tasks"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from evalkit_brickbench.readers.cli import import_designs
+from evalkit_brickbench.results_cli import figures, tables
 
 if TYPE_CHECKING:
     from evalkit_brickbench.judges.anchors import Anchors
@@ -18,17 +19,21 @@ UNFINISHED, OUT_OF_BUDGET = 3, 6
 """Exit codes: some duels couldn't be judged; the budget was used up first."""
 
 
-@click.group(name="brickbench", short_help="Duels of builds before a judge.")
+@click.group(name="brickbench", short_help="Duels before a judge, tables, figures, other systems' designs.")
 def command() -> None:
-    """Builds of several systems before a judge.
+    """Results of BrickBench, and designs of other systems.
 
     \b
     Examples:
       evalkit brickbench arena runs/A runs/B --judge openai/gpt-5
+      evalkit brickbench tables runs/A runs/B --arena arena
+      evalkit brickbench figures runs/A runs/B --arena arena -o figures
+      evalkit brickbench import bricknet.jsonl -o bricknet
     """
 
 
-command.add_command(import_designs)
+for subcommand in (import_designs, tables, figures):
+    command.add_command(subcommand)
 
 
 @command.command()
@@ -87,7 +92,7 @@ def arena(
     Every two systems meet on every task that both have a build for: two questions (alignment with the
     prompt, design), each in both orders. Judgements are kept in a folder, and only what is missing there
     is asked for, so the same command goes on after an interruption. Exits with 3 if the judge couldn't be
-    asked about some duels, with 6 if --max-cost ended it.
+    asked about some duels, with 6 if --max-cost ended it. Tables and figures take the folder as --arena.
 
     \b
     Examples:
@@ -98,7 +103,8 @@ def arena(
     from evalkit.models import Budgeted, open_model, parse_options
     from evalkit.report import FORMATS, to_json
     from evalkit_brickbench.arena import Rules, judge_missing, plan, verdicts
-    from evalkit_brickbench.arena_results import as_json, results, tables
+    from evalkit_brickbench.arena_results import RESULTS, as_json, results
+    from evalkit_brickbench.arena_results import tables as rating_tables
     from evalkit_brickbench.judges.anchors import check_anchors, read_anchors
     from evalkit_brickbench.judges.asking import Judge
     from evalkit_brickbench.judges.entrants import entrants
@@ -119,11 +125,13 @@ def arena(
             client.check()
         progress = judge_missing(schedule.questions, store, judge, rules, _say)
         known = verdicts(schedule, store)
-    found = results(who, schedule, known, anchors)
+        found = results(who, schedule, known, anchors)
+        document = to_json(as_json(found, known, judge.identity, anchors))
+        store.keep_results(RESULTS, document)
     if print_json:
-        click.echo(to_json(as_json(found, known, judge.identity, anchors)))
+        click.echo(document, nl=False)
     else:
-        click.echo(FORMATS[format_](tables(found)))
+        click.echo(FORMATS[format_](rating_tables(found)))
     if progress.stopped is not None:
         _say(f"stopped: {progress.stopped}")
     if progress.out_of_budget:

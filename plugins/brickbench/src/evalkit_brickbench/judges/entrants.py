@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,8 @@ from evalkit import Artifact, Candidate, Task, UsageError
 from evalkit.report import RecordedRun, recorded_run
 
 BENCHMARK = "brickbench"
+LIBRARY_KIT = "library"
+"""The kit that a run has unless its settings name another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +34,59 @@ class Entrants:
     missing: Counter[str] = field(default_factory=Counter)
 
 
-def entrants(names: Sequence[str]) -> Entrants:
-    """The builds of runs, each by its folder or name.
-
-    A system is an agent; where several runs let the same agent play the same task, it is `AGENT@RUN`. Of
-    several epochs the first one with a build counts. UsageError if a run is named twice, or if runs hold
-    different tasks of one name; otherwise errors as in `recorded_run`.
-    """
+def open_runs(names: Sequence[str]) -> list[RecordedRun]:
+    """Runs by their folders or names; UsageError if one is named twice, else errors as in `recorded_run`."""
     runs = [recorded_run(name, BENCHMARK) for name in names]
     if len({run.name for run in runs}) < len(runs):
         raise UsageError("the same run is named twice")
-    shared = _shared_agents(runs)
+    return runs
+
+
+def system_names(runs: Sequence[RecordedRun]) -> Callable[[RecordedRun, str], str]:
+    """What the agent of a run is called among all of these runs: `AGENT`, or `AGENT (KIT)` where it had
+    another kit than the building library, or `AGENT@RUN` where several runs let it play the same task."""
+    played = Counter(
+        (_with_kit(run, agent), task)
+        for run in runs
+        for agent, task in {(key.agent, key.task) for key in run.reader.planned()}
+    )
+    shared = {name for (name, _), count in played.items() if count > 1}
+
+    def name_of(run: RecordedRun, agent: str) -> str:
+        return f"{agent}@{run.name}" if _with_kit(run, agent) in shared else _with_kit(run, agent)
+
+    return name_of
+
+
+def kit_of(run: RecordedRun) -> str:
+    """What agents had to build with in a run."""
+    return str(run.reader.settings.get("kit", LIBRARY_KIT))
+
+
+def _with_kit(run: RecordedRun, agent: str) -> str:
+    kit = kit_of(run)
+    return agent if kit == LIBRARY_KIT else f"{agent} ({kit})"
+
+
+def entrants(names: Sequence[str]) -> Entrants:
+    """The builds of runs, each by its folder or name; systems as in `system_names`.
+
+    Of several epochs the first one with a build counts. UsageError as in `open_runs`, and if runs hold
+    different tasks of one name.
+    """
+    runs = open_runs(names)
+    system_of = system_names(runs)
     found = Entrants()
     for run in runs:
         built: dict[tuple[str, str], Build | None] = {}
         for key in run.reader.planned():
             if key.task in run.tasks:
                 _note_task(found, run.tasks[key.task], run.name)
-                system = f"{key.agent}@{run.name}" if key.agent in shared else key.agent
-                built.setdefault((key.task, system), None)
+                built.setdefault((key.task, system_of(run, key.agent)), None)
         for episode, task in run.played:
-            agent = episode.key.agent
-            system = f"{agent}@{run.name}" if agent in shared else agent
+            system = system_of(run, episode.key.agent)
             if built[task.id, system] is None:
-                built[task.id, system] = _build(run, system, episode.final_design())
+                built[task.id, system] = build_of(run, system, episode.final_design())
         for (name, system), build in built.items():
             if build is None:
                 found.missing[system] += 1
@@ -64,19 +95,14 @@ def entrants(names: Sequence[str]) -> Entrants:
     return found
 
 
-def _shared_agents(runs: Sequence[RecordedRun]) -> set[str]:
-    """Agents that several runs let play the same task."""
-    played = Counter(pair for run in runs for pair in {(key.agent, key.task) for key in run.reader.planned()})
-    return {agent for (agent, _), count in played.items() if count > 1}
-
-
 def _note_task(found: Entrants, task: Task, run: str) -> None:
     known = found.tasks.setdefault(task.id, task)
     if known.inputs.get("prompt") != task.inputs.get("prompt"):
         raise UsageError(f"{run} played another task {task.id!r} than the runs before it")
 
 
-def _build(run: RecordedRun, system: str, design: Mapping[str, Any] | None) -> Build | None:
+def build_of(run: RecordedRun, system: str, design: Mapping[str, Any] | None) -> Build | None:
+    """The build in a recorded design; None if there is none."""
     if design is None or not design.get("files"):
         return None
     files = tuple(Artifact(name, run.reader.blob(sha)) for name, sha in design["files"].items())

@@ -70,6 +70,12 @@ class ArenaStore:
         os.replace(temporary, path)
         return True
 
+    def keep_results(self, name: str, text: str) -> None:
+        """Write a file of results, in place of the one before."""
+        temporary = self.folder / f"{name}.tmp"
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, self.folder / name)
+
     def picture(self, name: str) -> bytes:
         """A picture that was kept, as a PNG file."""
         return self._picture_path(name).read_bytes()

@@ -26,13 +26,14 @@ Row = dict[str, Cell]
 @dataclass(frozen=True, slots=True)
 class Contents:
     """What a build is made of, and what the checks counted: parts in `colliding_parts` overlap another,
-    each two of them are one of `colliding_pairs`. `stable` is None if stability wasn't looked at."""
+    each two of them are one of `colliding_pairs`; both are None for a pile that is too dense to count them,
+    which is a collision. `stable` is None if stability wasn't looked at."""
 
     parts: int
     unique_parts: int
     colours: int
-    colliding_parts: int
-    colliding_pairs: int
+    colliding_parts: int | None
+    colliding_pairs: int | None
     components: int
     stable: bool | None
 
@@ -67,7 +68,7 @@ def invalid_reason(record: BuildRecord) -> Reason | None:
         return "missing"
     if not record.obeys_part_rules:
         return "part rule"
-    if contents.colliding_pairs:
+    if contents.colliding_pairs != 0:
         return "collision"
     if not record.has_to_stand:
         return None
@@ -80,7 +81,8 @@ def main_table(records: Iterable[BuildRecord], ratings: Mapping[str, Ratings]) -
     """The published Table 1: a row per setting and system, `overall` (all prompts pooled) first.
 
     Columns: valid (0 … 1; a missing build is invalid), vqa (of the builds that were judged) and
-    vqa_zero_filled (missing builds as 0), elo and elo_half_width (the published ±), align, design, cost_usd
+    vqa_zero_filled (missing builds as 0; None if none was judged), elo and elo_half_width (the published
+    ±), align, design, cost_usd
     (mean per prompt), n_prompts, n_builds, n_judged (by VQA), n_costed, note. `ratings` are by setting, as
     `rate_by_setting` gives them; systems that weren't rated have None. Systems come in the order of their
     overall rating, then by name.
@@ -150,6 +152,7 @@ def _by_setting(records: Iterable[BuildRecord]) -> dict[str, dict[str, list[Buil
 
 def _main_row(setting: str, system: str, records: Sequence[BuildRecord], ratings: Ratings | None) -> Row:
     missing = [record for record in records if record.contents is None]
+    built = len(records) - len(missing)
     scores = [r.vqa for r in records if r.contents is not None and r.vqa is not None]
     costs = [record.cost_usd for record in records if record.cost_usd is not None]
     return {
@@ -157,11 +160,11 @@ def _main_row(setting: str, system: str, records: Sequence[BuildRecord], ratings
         "system": system,
         "valid": sum(invalid_reason(record) is None for record in records) / len(records),
         "vqa": _mean(scores),
-        "vqa_zero_filled": _mean([*scores, *(0.0 for _ in missing)]),
+        "vqa_zero_filled": _mean([*scores, *(0.0 for _ in missing)]) if scores or not built else None,
         **_rating_cells(ratings, system),
         "cost_usd": _mean(costs),
         "n_prompts": len(records),
-        "n_builds": len(records) - len(missing),
+        "n_builds": built,
         "n_judged": len(scores),
         "n_costed": len(costs),
         "note": None if all(record.has_to_stand for record in records) else NO_STABILITY,
@@ -179,7 +182,7 @@ def _rating_cells(ratings: Ratings | None, system: str) -> Row:
 
 
 def _means(built: Sequence[Contents]) -> Row:
-    columns: dict[str, Callable[[Contents], int]] = {
+    columns: dict[str, Callable[[Contents], int | None]] = {
         "parts": lambda c: c.parts,
         "unique_parts": lambda c: c.unique_parts,
         "colours": lambda c: c.colours,
@@ -188,7 +191,8 @@ def _means(built: Sequence[Contents]) -> Row:
         "components": lambda c: c.components,
     }
     known = [c.stable for c in built if c.stable is not None]
-    means: Row = {name: _mean([count(c) for c in built]) for name, count in columns.items()}
+    counts = {name: [count(c) for c in built] for name, count in columns.items()}
+    means: Row = {name: _mean([n for n in found if n is not None]) for name, found in counts.items()}
     return {"n_builds": len(built), **means, "stable": _mean(known), "n_stability_known": len(known)}
 
 

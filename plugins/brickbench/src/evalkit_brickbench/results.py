@@ -1,0 +1,214 @@
+"""What became of each planned build of some runs: validity, contents, answers of the judge, cost.
+
+Read from the records; only builds that the validators refused are looked at again, for what they are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evalkit import Episode, Task
+from evalkit.report import RecordedRun
+from evalkit_brickbench.designs import look
+from evalkit_brickbench.inspection import Inspection
+from evalkit_brickbench.judges.entrants import Build, build_of, kit_of, open_runs, system_names
+from evalkit_brickbench.scoring.tables import BuildRecord, Contents, rented_cost_usd, token_cost_usd
+from evalkit_brickbench.scoring.vqa import JudgedBuild
+from evalkit_brickbench.settings import settings_of
+from evalkit_brickbench.specs import STABILITY, VQA
+from evalkit_brickbench.tasks.schema import Question
+
+COLLISIONS = frozenset({"collision", "collisions", "too_dense"})
+"""Codes of violations that are collisions; all others of a readable build break a part rule."""
+UNKNOWN_CATEGORY = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What users know of costs, by system; it takes the place of what the record says.
+
+    `per_build_usd`; `usd_per_million`: tokens read and written; `usd_per_hour` of a rented machine.
+    """
+
+    per_build_usd: Mapping[str, float] = field(default_factory=dict)
+    usd_per_million: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    usd_per_hour: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> set[str]:
+        """All systems that a price is given for."""
+        return {*self.per_build_usd, *self.usd_per_million, *self.usd_per_hour}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One answer to one prompt. `kit` is what the agent had to build with; `held` says which questions hold,
+    None where no judge answered them; `build` is None if there is none."""
+
+    record: BuildRecord
+    agent: str
+    kit: str
+    task: Task
+    held: tuple[bool, ...] | None
+    build: Build | None
+
+    @property
+    def category(self) -> str:
+        """The prompt's category by its short name."""
+        return str(self.task.hidden.get("category") or UNKNOWN_CATEGORY)
+
+    @property
+    def questions(self) -> list[Question]:
+        """The questions of the prompt."""
+        return [Question.of(question) for question in self.task.hidden["questions"]]
+
+    def judged(self) -> JudgedBuild | None:
+        """For the statistics of answers; None for a build that no judge answered questions about."""
+        if self.build is not None and self.held is None:
+            return None
+        return JudgedBuild(self.record.task, self.category, self.questions, self.held)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """All outcomes in the order of runs and plans, and what readers of tables have to know."""
+
+    all: tuple[Outcome, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def records(self) -> list[BuildRecord]:
+        """The records for the tables."""
+        return [outcome.record for outcome in self.all]
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of systems in the order in which they come."""
+        return list(dict.fromkeys(outcome.record.system for outcome in self.all))
+
+    @property
+    def settings(self) -> list[str]:
+        """Settings in the order in which they come."""
+        return list(dict.fromkeys(outcome.record.setting for outcome in self.all))
+
+
+def outcomes(
+    names: Sequence[str], prices: Prices | None = None, need_not_stand: Collection[str] = ()
+) -> Outcomes:
+    """The outcomes of runs, each by its folder or name; systems as in the arena.
+
+    A further epoch of a task counts as a prompt of its own, `TASK#2`. `need_not_stand`: systems whose
+    validity has no stability term. Planned episodes without a result, and builds whose stability couldn't be
+    looked at, are left out and noted. Errors as in `open_runs`; UsageError for prices of unknown systems.
+    """
+    from evalkit.errors import UnknownNameError
+
+    runs = open_runs(names)
+    system_of = system_names(runs)
+    prices = prices or Prices()
+    known = {system_of(run, key.agent) for run in runs for key in run.reader.planned()}
+    for name in sorted({*prices.systems, *need_not_stand}):
+        if name not in known:
+            raise UnknownNameError("system", name, sorted(known))
+    found: list[Outcome] = []
+    notes: list[str] = []
+    for run in runs:
+        unfinished = 0
+        for episode, task in run.played:
+            system = system_of(run, episode.key.agent)
+            outcome = _outcome(run, episode, task, system, prices, system not in need_not_stand)
+            if outcome is None:
+                unfinished += 1
+            else:
+                found.append(outcome)
+        if run.missing:
+            notes.append(
+                f"{run.name}: {len(run.missing)} planned episodes have no result; they aren't counted"
+            )
+        if unfinished:
+            notes.append(f"{run.name}: {unfinished} builds lack a verdict on stability; they aren't counted")
+    return Outcomes(tuple(found), tuple(notes))
+
+
+def _outcome(
+    run: RecordedRun, episode: Episode, task: Task, system: str, prices: Prices, has_to_stand: bool
+) -> Outcome | None:
+    """None for a build without a verdict on stability where one is needed."""
+    build = build_of(run, system, episode.final_design())
+    codes = _violations(episode)
+    contents = None if build is None else _contents(episode, build, refused=bool(codes))
+    if contents is not None and not codes and has_to_stand and contents.stable is None:
+        return None
+    score, held = _answers(episode)
+    key = episode.key
+    record = BuildRecord(
+        system,
+        str(task.hidden["setting"]),
+        task.id if key.epoch == 1 else f"{task.id}#{key.epoch}",
+        contents,
+        obeys_part_rules=codes <= COLLISIONS,
+        vqa=score,
+        cost_usd=_cost_usd(episode, system, prices),
+        has_to_stand=has_to_stand,
+    )
+    return Outcome(record, key.agent, kit_of(run), task, held, build)
+
+
+def _violations(episode: Episode) -> frozenset[str]:
+    """Codes of what the validators hold against the last complete design."""
+    designs = [turn for turn in episode.turns() if turn.result is not None and turn.result.get("candidate")]
+    last = designs[-1].violations if designs else None
+    return frozenset(v["code"] for v in last["violations"] if not v.get("advisory")) if last else frozenset()
+
+
+def _contents(episode: Episode, build: Build, *, refused: bool) -> Contents:
+    evidence = episode.evidence(STABILITY.id)
+    if evidence is not None and not refused and "error" not in evidence:
+        data: Mapping[str, Any] = episode.load(evidence["data"])
+        colours = {name.rsplit(" ", 1)[1] for name in data["part_colour_counts"]}
+        stable = evidence["success"] is True
+        return Contents(data["parts"], data["distinct_parts"], len(colours), 0, 0, data["components"], stable)
+    return contents_of(look(build.candidate, settings_of(build.settings), stand=False))
+
+
+def contents_of(found: Inspection) -> Contents:
+    """What a build is made of, by an inspection that may have left out stability."""
+    scene, collisions = found.scene, found.collisions
+    return Contents(
+        len(scene),
+        len(set(scene.stems)),
+        len(np.unique(scene.colours)),
+        None if collisions is None else len(np.unique(collisions.pairs)),
+        None if collisions is None else len(collisions),
+        len(found.components.sizes),
+        None if found.stability is None else found.stability.stable,
+    )
+
+
+def _answers(episode: Episode) -> tuple[float | None, tuple[bool, ...] | None]:
+    """The judge's score of the final build and which questions hold; None without a usable answer."""
+    found = episode.evidence(VQA.id)
+    if found is None or "error" in found:
+        return None, None
+    data: Mapping[str, Any] = episode.load(found["data"])
+    return (None, None) if data["held"] is None else (data["score"], tuple(data["held"]))
+
+
+def _cost_usd(episode: Episode, system: str, prices: Prices) -> float | None:
+    """Dollars for one build: as the user says, else as recorded at the prices in the manifest."""
+    if system in prices.per_build_usd:
+        return prices.per_build_usd[system]
+    if system in prices.usd_per_hour:
+        return rented_cost_usd(float(episode.end["seconds"]), prices.usd_per_hour[system])
+    counters = episode.counters
+    if system in prices.usd_per_million:
+        if "input_tokens" not in counters or "output_tokens" not in counters:
+            return None
+        tokens = {name: int(counters[f"{name}_tokens"]) for name in ("input", "output")}
+        rates = dict(zip(("input", "output"), prices.usd_per_million[system], strict=True))
+        return token_cost_usd(tokens, rates)
+    return counters.get("cost")
