@@ -32,9 +32,10 @@ def deviation(run: RecordedRun) -> str:
 def _told(configured: Mapping[str, Any], deviations: list[str]) -> Iterator[str]:
     from evalkit_polybridge.settings import BridgeSettings
 
-    derived = BridgeSettings.model_computed_fields.keys() | {"calibration"}
-    chosen = [name for name in deviations if name not in derived]
-    for name in chosen or [name for name in deviations if name != "calibration"]:
+    # of a calibration the window is what matters here; the executor is told anyway
+    derived = BridgeSettings.model_computed_fields.keys() - {"window_s"}
+    told = [name for name in deviations if name != "calibration"]
+    for name in [name for name in told if name not in derived] or told:
         part, dot, key = name.partition(".")
         values = configured[part] if dot else configured["settings"]
         known = key if dot else name

@@ -21,7 +21,14 @@ from evalkit_polybridge.release.check_context import Context, Key
 from evalkit_polybridge.release.check_episode import Checked, check_episode
 from evalkit_polybridge.release.check_simulation import simulate_designs
 from evalkit_polybridge.release.figures import session_figures
-from evalkit_polybridge.release.findings import Report, listed, read_bytes, read_json, texts_in
+from evalkit_polybridge.release.findings import (
+    MAX_FILE_BYTES,
+    Report,
+    listed,
+    read_bytes,
+    read_json,
+    texts_in,
+)
 from evalkit_polybridge.release.gather import SessionKey
 from evalkit_polybridge.release.installed import installed
 from evalkit_polybridge.release.layout import file_name, session_path
@@ -135,7 +142,7 @@ class _Check:
                     kind = "extra file" if name in sizes else "missing file"
                     self._report.find(kind, f"{archive}/{name}", "archive and manifest list different files")
                 for name in sorted(sizes.keys() & expected.keys()):
-                    changed = sizes[name] != expected[name]["size"]
+                    changed = sizes[name] != expected[name]["size"] or sizes[name] > MAX_FILE_BYTES
                     if changed or hashlib.sha256(packed.read(name)).hexdigest() != expected[name]["sha256"]:
                         self._report.find(
                             "changed file", f"{archive}/{name}", "its hash is not the manifest's"

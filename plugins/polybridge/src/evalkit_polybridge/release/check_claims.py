@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalkit import sha256_of
@@ -42,13 +42,7 @@ def _sessions(context: Context, episodes: Episodes) -> None:
         report.find("duplicate", MANIFEST, f"lists the session {session_path(session)} twice")
     for session in sorted(episodes.keys() - set(sessions)):
         report.find("extra session", f"{SESSIONS}/{session_path(session)}", "the manifest doesn't list it")
-    played = {
-        SessionKey(agent, run["condition"], epoch)
-        for run in manifest["runs"]
-        for agent in run["agents"]
-        for epoch in range(1, run["epochs"] + 1)
-    }
-    for session in sorted(played - set(sessions)):
+    for session in sorted(set(_played(manifest["runs"], sessions)) - set(sessions)):
         report.find("missing session", f"{SESSIONS}/{session_path(session)}", "a run of the manifest has it")
     described = [entry["id"] for entry in manifest["agents"]]
     if sorted(described) != sorted({session.agent for session in sessions}):
@@ -56,6 +50,14 @@ def _sessions(context: Context, episodes: Episodes) -> None:
     names = [run["name"] for run in manifest["runs"]]
     if len(set(names)) < len(names):
         report.find("duplicate", MANIFEST, "lists a run twice")
+
+
+def _played(runs: Sequence[Mapping[str, Any]], sessions: Sequence[SessionKey]) -> Iterator[SessionKey]:
+    """The sessions of the runs; however many epochs one claims, no more than it takes to find one missing."""
+    for run in runs:
+        for agent in run["agents"]:
+            for epoch in range(1, min(run["epochs"], len(sessions) + 1) + 1):
+                yield SessionKey(agent, run["condition"], epoch)
 
 
 def _counts(context: Context, episodes: Episodes) -> None:
