@@ -244,7 +244,7 @@ def test_the_work_of_all_nodes_together_is_bounded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(compiler, "MAX_WORK", 100_000)
     repeats = [_node(f"g{i}", "intersection", inputs=["comb", "turned"]) for i in range(9)]
     nodes = [_comb(20), _node("turned", "transform", input="comb", rotation=[0, 0, 90]), *repeats]
-    with pytest.raises(ProgramError, match='node "g[1-5]": the program is too much work'):
+    with pytest.raises(ProgramError, match=r'node "g[1-5]": the program is too much work'):
         _compiled(*nodes, _node("all", "union", inputs=[node["id"] for node in repeats]))
 
 

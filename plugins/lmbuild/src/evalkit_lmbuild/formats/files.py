@@ -121,6 +121,8 @@ def _no_constant(text: str) -> NoReturn:
 def _check_fields(document: Mapping[str, Any], name: str) -> None:
     """Refuse fields that the format doesn't have: what they mean would be lost."""
     _check_names(document, _FIELDS, name)
+    if not isinstance(document.get("meta") or {}, Mapping):
+        raise DesignError(f"{name}: meta has to be an object of texts")
     for key, allowed in _ENTRY_FIELDS.items():
         for number, entry in enumerate(document.get(key) or (), 1):
             _check_names(entry, allowed, f"{name}: {key} {number}")
