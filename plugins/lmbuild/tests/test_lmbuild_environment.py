@@ -15,7 +15,7 @@ from evalkit_lmbuild.formats import write_design
 from evalkit_lmbuild.reference import ReferenceAgent, reference_calls
 from evalkit_lmbuild.settings import BuildSettings, check_suite
 from evalkit_lmbuild.tasks import embedded_document, facts_of, load_tasks
-from evalkit_lmbuild.trial import open_design, pictures, report
+from evalkit_lmbuild.trial import free_task, open_design, pictures, report
 from evalkit_lmbuild.validator import DesignValidator
 
 NOTHING = StepContext({}, {})
@@ -199,7 +199,33 @@ def test_designs_from_files(tmp_path: Path) -> None:
     assert [artifact.name for artifact in drawn] == ["views.png", "parts.png", "joint-hinge.png"]
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"parts": [NaN]}', b"[" * 10_000])
+@pytest.mark.parametrize("lines", [True, False])
+def test_scripts_from_files(tmp_path: Path, lines: bool) -> None:
+    document = embedded_document("keepsake_box")
+    assert document is not None
+    calls = [{"tool": c.name, "arguments": dict(c.arguments)} for c in reference_calls(document, "B")]
+    path = tmp_path / "script.json"
+    path.write_text("\n".join(map(json.dumps, calls)) if lines else json.dumps(calls))
+    candidate = open_design(path, settings())
+    assert DesignValidator(settings()).validate(task(), candidate) == []
+    assert len(candidate_design(task(), candidate).parts) == 7
+    calls[2]["arguments"]["part_id"] = "P999"
+    path.write_text(json.dumps(calls))
+    (violation,) = DesignValidator(settings()).validate(task(), open_design(path, settings()))
+    assert violation.code == "unloadable"
+    assert "call 3 of the script, place_part: there is no part 'P999'" in violation.message
+
+
+def test_designs_of_no_task(tmp_path: Path) -> None:
+    reference = facts_of(task()).reference
+    assert reference is not None
+    free = free_task(settings())
+    candidate = open_design(write_design(reference, tmp_path), settings())
+    assert DesignValidator(settings()).validate(free, candidate) == []
+    assert facts_of(free).reference is None
+
+
+@pytest.mark.parametrize("content", [b"", b"3", b"\xff", b'{"parts": [NaN]}', b"[" * 10_000])
 def test_files_that_hold_no_design(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "design.json"
     path.write_bytes(content)

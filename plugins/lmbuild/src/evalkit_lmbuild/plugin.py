@@ -32,6 +32,7 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             suite_check="evalkit_lmbuild.settings:check_suite",
             opener="evalkit_lmbuild.trial:open_design",
             task_reader="evalkit_lmbuild.trial:read_task",
+            free_task="evalkit_lmbuild.trial:free_task",
             trial="evalkit_lmbuild.trial:report",
             pictures="evalkit_lmbuild.trial:pictures",
             warm="evalkit_lmbuild.trial:warm",

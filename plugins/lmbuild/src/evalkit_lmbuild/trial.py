@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import Artifact, Candidate, Execution, Task, UsageError, Verdict
-from evalkit_lmbuild.candidates import DESIGN_GLB, candidate_design
+from evalkit_lmbuild.candidates import DESIGN_GLB, SCRIPT, candidate_design
 from evalkit_lmbuild.formats import DesignError
-from evalkit_lmbuild.objects import ObjectError, read_object
+from evalkit_lmbuild.objects import IMAGE, ObjectError, checked_document, read_object
 from evalkit_lmbuild.tasks import task_of
 
+FREE = "anything"
 MAX_BYTES = 16 << 20
 MAX_GLB_BYTES = 512 << 20
 
@@ -34,14 +35,23 @@ def read_task(path: Path, settings: Mapping[str, Any]) -> Task:
         raise UsageError(str(error)) from error
 
 
+def free_task(settings: Mapping[str, Any]) -> Task:
+    """No object in particular: nothing is claimed, so that metrics that need claims don't apply."""
+    condition = {"condition_id": settings["brief"].removesuffix(IMAGE), "text": "Build anything."}
+    document = checked_document({"task_id": FREE, "object": {"name": FREE}, "conditions": [condition]})
+    return task_of(document, condition["condition_id"], Path())
+
+
 def open_design(path: Path, settings: Mapping[str, Any]) -> Candidate:
-    """A design.json, with the design.glb beside it if there is one; UsageError if it can't be read."""
-    try:
-        data = json.loads(_read(path, MAX_BYTES).decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no design.json: {error}") from error
+    """A design.json with the GLB of its name beside it, or a script: a list of calls, as JSON or JSON lines.
+
+    UsageError if the file can't be read.
+    """
+    data = _json(path)
+    if isinstance(data, list):
+        data = {SCRIPT: data}
     if not isinstance(data, dict):
-        raise UsageError(f"{path} is no design.json: it has to hold an object")
+        raise UsageError(f"{path} is no design.json: it has to hold an object, or a list of calls")
     glb = path.with_suffix(".glb")
     files: tuple[Artifact, ...] = ()
     if glb.is_file():
@@ -90,6 +100,21 @@ def pictures(task: Task, candidate: Candidate, settings: Mapping[str, Any]) -> l
             moving = moving_set(design, joint, touching).ids
             found.append(Artifact(f"joint-{joint.id}.png", joint_strip(design, joint, moving), "image/png"))
     return found
+
+
+def _json(path: Path) -> Any:
+    """The JSON value in a file, or the list of those on its lines."""
+    try:
+        text = _read(path, MAX_BYTES).decode("utf-8")
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            lines = [line for line in text.splitlines() if line.strip()]
+            if len(lines) < 2:
+                raise
+            return [json.loads(line) for line in lines]
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no design.json: {error}") from error
 
 
 def _read(path: Path, limit: int) -> bytes:
