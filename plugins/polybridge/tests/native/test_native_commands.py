@@ -53,6 +53,29 @@ def test_options_make_the_calibration_that_a_run_uses(
         assert image.getpixel((286 - 12, 159)) == (255, 255, 0)
         assert image.getpixel((50, 382)) == (255, 255, 0)
     assert table.log() == []  # nothing was clicked
+    # A picture of its own is replaced, a person's isn't.
+    seen = ["--calibration", str(file), "--screenshot", str(picture)]
+    assert doctored(capsys, *seen)[0] == 0
+    Image.new("RGB", (1, 1)).save(picture)
+    before = picture.read_bytes()
+    assert main(["polybridge", "native", "doctor", *seen]) == 2
+    said = capsys.readouterr().err
+    assert "game.png exists and isn't a picture by doctor; --force replaces it" in said
+    assert picture.read_bytes() == before
+    assert doctored(capsys, *seen, "--force")[0] == 0
+    assert picture.read_bytes() != before
+
+
+@pytest.mark.parametrize("content", [b"", b"notes", b"\x89PNG\r\n\x1a\n broken"])
+def test_a_file_that_is_no_picture_of_doctor_s_is_kept(
+    table: Any, tmp_path: Path, capsys: Any, content: bytes
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_bytes(content)
+    words = ["--calibration", str(table.calibration), "--screenshot", str(file)]
+    assert main(["polybridge", "native", "doctor", *words]) == 2
+    assert "--force replaces it" in capsys.readouterr().err
+    assert file.read_bytes() == content
 
 
 def test_a_person_points_at_what_is_missing(start: Start, table: Any, tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from evalkit.cli.main import main
-from evalkit_polybridge.native.executor import whole_game
+from evalkit.errors import ExitCode
+from evalkit_polybridge.native.desktop import Arrangement
+from evalkit_polybridge.native.executor import release, whole_game
 
 Start = Callable[..., subprocess.Popen[str]]
 PATIENCE_S = 120.0
@@ -28,6 +31,16 @@ def evalkit(*words: str) -> subprocess.Popen[str]:
         [sys.executable, "-m", "evalkit", *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
+
+
+def finished(command: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a command says, once it has ended; one that doesn't end is killed with its workers."""
+    try:
+        return command.communicate(timeout=PATIENCE_S)
+    finally:
+        if command.poll() is None:
+            os.killpg(command.pid, signal.SIGKILL)
+            command.communicate()
 
 
 def until(happens: Callable[[], bool], what: str) -> None:
@@ -52,7 +65,7 @@ def test_two_levels_through_the_command(start: Start, table: Any, tmp_path: Path
     words = ["run", "polybridge.smoke", "-n", "2", "-j", "2", "--agent", "truss", "--format", "json"]
     game = ["--executor", "native", "--calibration", str(table.calibration), "-o", str(tmp_path / "runs")]
     done = evalkit(*words, *game)
-    out, err = done.communicate(timeout=PATIENCE_S)
+    out, err = finished(done)
     assert done.returncode == 0, err
     assert "polybridge.native takes one design at a time, so there is one worker" in err
     assert json.loads(out)
@@ -80,9 +93,118 @@ def test_two_commands_take_turns(start: Start, table: Any) -> None:
     words = ["try", "polybridge.smoke", str(TRUSS), "--id", "T1B_Basic_08m", *change]
     both = [evalkit(*words), evalkit(*words)]
     for process in both:
-        _, err = process.communicate(timeout=PATIENCE_S)
+        _, err = finished(process)
         assert process.returncode == 0, err
     assert table.log() == ["load T1B_Basic_08m", "run", "leave"] * 2
+
+
+def desk() -> Arrangement:
+    """Where the pointer is and what has the focus."""
+    from evalkit_polybridge.native.x11 import X11Desktop
+
+    desktop = X11Desktop()
+    try:
+        return desktop.arrangement()
+    finally:
+        desktop.close()
+
+
+def tidy_desk() -> Arrangement:
+    """The desktop as a person left it: the pointer far from the game, which doesn't have the focus."""
+    from Xlib import X
+
+    from evalkit_polybridge.native.x11 import X11Desktop
+
+    desktop = X11Desktop()
+    try:
+        desktop.rearrange(Arrangement((900, 700), X.PointerRoot))
+    finally:
+        desktop.close()
+    return desk()
+
+
+def ctrl_c(command: subprocess.Popen[str]) -> None:
+    """As a terminal does it: everybody in the group hears it."""
+    os.killpg(command.pid, signal.SIGINT)
+
+
+def kill_the_worker(command: subprocess.Popen[str]) -> None:
+    """Nothing that a worker could do itself."""
+    (worker,) = [
+        child
+        for child in psutil.Process(command.pid).children()
+        if any("spawn_main" in word for word in child.cmdline())
+    ]
+    worker.kill()
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+@pytest.mark.parametrize(
+    ("end", "timeout", "code"),
+    [
+        (ctrl_c, "600", ExitCode.INTERRUPTED),
+        (subprocess.Popen.terminate, "600", ExitCode.INTERRUPTED),
+        (kill_the_worker, "600", ExitCode.EPISODE_ERRORS),
+        (None, "12", ExitCode.EPISODE_ERRORS),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "a worker dies", "job timeout"],
+)
+def test_the_machine_is_as_it_was_when_the_command_ends(
+    start: Start, table: Any, tmp_path: Path, there: bool, end: Any, timeout: str, code: ExitCode
+) -> None:
+    if there:
+        table.slot.write_bytes(b"a person's own layout")
+        os.utime(table.slot, ns=(10**18, 10**18))
+    start("--speed", "0.01")
+    before = tidy_desk()
+    words = ["run", "polybridge.smoke", "-n", "1", "--job-timeout", timeout, "-o", str(tmp_path / "runs")]
+    game = ["--executor", "native", "--calibration", str(table.calibration)]
+    command = evalkit(*words, *game, "-T", "calibration.window_s=60.0")
+    until(lambda: "run" in table.log(), "the run never began")
+    if end is not None:
+        end(command)
+    _, err = finished(command)
+    assert command.returncode == code, err
+    assert "is again what it was before a run that broke off" in err
+    if there:
+        assert table.slot.read_bytes() == b"a person's own layout"
+        assert table.slot.stat().st_mtime_ns == 10**18
+    else:
+        assert not table.slot.exists()
+    assert not list(table.layouts.glob(".*"))
+    with whole_game() as turn:
+        assert not turn.journal.exists()
+    assert no_key_is_down()
+    assert table.log() == ["load T1B_Basic_08m", "run", "leave"]
+    assert desk() == before
+
+
+@pytest.mark.parametrize("end", [ctrl_c, subprocess.Popen.terminate], ids=["Ctrl-C", "SIGTERM"])
+def test_a_try_that_is_ended_puts_everything_back(start: Start, table: Any, end: Any) -> None:
+    table.slot.write_bytes(b"a person's own layout")
+    start("--speed", "0.01")
+    before = tidy_desk()
+    change = ["-T", "executors=polybridge.native", "-T", f"calibration=@{table.calibration}"]
+    words = ["try", "polybridge.smoke", str(TRUSS), "--id", "T1B_Basic_08m", *change]
+    command = evalkit(*words, "-T", "calibration.window_s=60.0")
+    until(lambda: "run" in table.log(), "the run never began")
+    end(command)
+    _, err = finished(command)
+    assert (command.returncode, err) == (ExitCode.INTERRUPTED, "evalkit: interrupted\n")
+    assert table.slot.read_bytes() == b"a person's own layout"
+    assert table.log() == ["load T1B_Basic_08m", "run", "leave"]
+    assert no_key_is_down()
+    assert desk() == before
+
+
+def test_nothing_waits_for_a_game_that_another_command_has(table: Any, caplog: Any) -> None:
+    settings = {"calibration": json.loads(table.calibration.read_text())}
+    with whole_game() as turn:
+        turn.journal.write_text("the other command's")
+        release(settings)
+        assert turn.journal.read_text() == "the other command's"
+        turn.journal.unlink()
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])

@@ -55,8 +55,8 @@ def release(settings: Mapping[str, Any]) -> None:
     with contextlib.suppress(GameBusyError), whole_game(RELEASE_WAIT_S) as turn:
         # Whoever else has the game has put all files back before anything else.
         if turn.left is not None:
-            with _desktop(turn.left) as (desktop, _):
-                Game(desktop, calibration_from(settings["calibration"])).leave()
+            with orderly_end() as pause, _desktop(turn.left) as (desktop, _):
+                Game(desktop, calibration_from(settings["calibration"]), pause).leave()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ class NativeExecutor:
         """
         level, bridge = level_from_inputs(task.inputs), bridge_from_json(candidate.data)
         folder = layouts_folder()
-        with orderly_end(), whole_game() as turn, _desktop(turn.left) as (desktop, arrangement):
+        with whole_game() as turn, orderly_end() as pause, _desktop(turn.left) as (desktop, arrangement):
             layout = layout_with(folder, level.name, bridge)
-            game = Game(desktop, self._calibration)
+            game = Game(desktop, self._calibration, pause)
             with replaced(folder / self._calibration.slot, layout, turn.journal, arrangement):
                 game.focus()
                 game.enter_editor()

@@ -41,9 +41,11 @@ def find_window(desktop: Desktop, title: str, window_class: str) -> WindowInfo:
 class Game:
     """The game's window. Every method raises GameError, in one line, where the game isn't as calibrated."""
 
-    def __init__(self, desktop: Desktop, calibration: Calibration) -> None:
-        """Find the window and refuse one of another size."""
-        self._desktop, self._calibration = desktop, calibration
+    def __init__(
+        self, desktop: Desktop, calibration: Calibration, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        """Find the window and refuse one of another size; `pause` waits some seconds."""
+        self._desktop, self._calibration, self._pause = desktop, calibration, pause
         wanted = calibration.window
         self._handle = find_window(desktop, wanted.title, wanted.window_class).handle
         self._area = self._present()
@@ -81,7 +83,7 @@ class Game:
         """Give the window the focus by a click, and see to it that it has it."""
         self._desktop.bring_up(self._handle)
         self._click(self._calibration.focus)
-        if not _within(FOCUS_TIMEOUT_S, lambda: self._desktop.focused(self._handle)):
+        if not self._within(FOCUS_TIMEOUT_S, lambda: self._desktop.focused(self._handle)):
             raise GameError("the game's window doesn't get the focus: close what takes it, and try again")
 
     def enter_editor(self) -> None:
@@ -153,7 +155,7 @@ class Game:
         shots: list[Shot] = []
         index = 0
         while True:
-            time.sleep(max(0.0, started + index / FRAMES_PER_SECOND - time.monotonic()))
+            self._pause(max(0.0, started + index / FRAMES_PER_SECOND - time.monotonic()))
             self._keep_focus()
             t_s = time.monotonic() - started
             picture = self.look()
@@ -183,7 +185,7 @@ class Game:
         deadline = time.monotonic() + STILL_TIMEOUT_S
         picture = self.look()
         while True:
-            time.sleep(STILL_S)
+            self._pause(STILL_S)
             later = self.look()
             still = later.raw == picture.raw
             if still or time.monotonic() > deadline:
@@ -199,7 +201,7 @@ class Game:
         deadline = time.monotonic() + (step.wait_s or 0.0)
         dark = self._is_dark()
         while (left_s := deadline - time.monotonic()) > 0.0:
-            time.sleep(min(_POLL_S, left_s))
+            self._pause(min(_POLL_S, left_s))
             dark = dark or self._is_dark()
         return dark
 
@@ -219,7 +221,7 @@ class Game:
 
     def _await_editor(self, when: str) -> None:
         seconds = self._calibration.editor_timeout_s
-        if not _within(seconds, lambda: self.passes(self.look(), self._calibration.editor)):
+        if not self._within(seconds, lambda: self.passes(self.look(), self._calibration.editor)):
             raise GameError(f"the game doesn't show its editor{when} (waited {seconds:g} s)")
 
     def _press(self, key: str) -> None:
@@ -235,7 +237,7 @@ class Game:
     def _click(self, spot: Spot) -> None:
         self._present()
         x, y = self._on_screen(spot)
-        if not _within(FOCUS_TIMEOUT_S, lambda: self._desktop.shows(self._handle, x, y)):
+        if not self._within(FOCUS_TIMEOUT_S, lambda: self._desktop.shows(self._handle, x, y)):
             raise GameError("another window covers the game's where it has to be clicked: move it away")
         self._desktop.click(x, y)
 
@@ -249,12 +251,11 @@ class Game:
             raise GameError("the game's window is gone: it was closed or minimised, or the game has crashed")
         return area
 
-
-def _within(seconds: float, happens: Callable[[], bool]) -> bool:
-    """Whether something becomes true in that time."""
-    deadline = time.monotonic() + seconds
-    while not happens():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
-    return True
+    def _within(self, seconds: float, happens: Callable[[], bool]) -> bool:
+        """Whether something becomes true in that time."""
+        deadline = time.monotonic() + seconds
+        while not happens():
+            if time.monotonic() > deadline:
+                return False
+            self._pause(_POLL_S)
+        return True
