@@ -42,12 +42,12 @@ def cluttered(seed: int) -> list[Part]:
     return parts
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("pitch", [PITCH, 0.0027])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("pitch", [0.0061, PITCH])
 def test_pairs_are_what_brute_force_over_cells_finds(seed: int, pitch: float) -> None:
     parts = cluttered(seed)
     field = Field(parts, pitch)
-    low, high = np.full(3, -80), np.full(3, 80)
+    low, high = np.full(3, -50), np.full(3, 50)
     grids = {part.id: cells_of(field, part.id, low, high) for part in parts}
     halos = {part_id: ndimage.binary_dilation(grid, np.ones((3, 3, 3))) for part_id, grid in grids.items()}
     cores = {part_id: ndimage.binary_erosion(grid) for part_id, grid in grids.items()}

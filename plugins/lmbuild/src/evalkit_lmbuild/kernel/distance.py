@@ -32,7 +32,8 @@ class Gap:
 def distance_to_surface(part: Part, point: Floats | tuple[float, float, float]) -> float:
     """Distance of a world point to the part's surface, m, from inside as from outside."""
     mesh = part.world
-    return float(nearest_on_mesh(np.asarray(point, dtype=np.float64), mesh.vertices, mesh.faces)[0])
+    x, y, z = (float(value) for value in point)
+    return float(nearest_on_mesh((x, y, z), mesh.vertices, mesh.faces)[0])
 
 
 def gap(part_a: Part, part_b: Part) -> Gap:
@@ -40,30 +41,47 @@ def gap(part_a: Part, part_b: Part) -> Gap:
 
     A part wholly inside the solid of another has a gap to its surface: overlap is the lattice's business.
     """
-    one, starts_one, boxes_one = _groups(part_a.world)
-    two, starts_two, boxes_two = _groups(part_b.world)
-    apart = np.maximum(
-        boxes_one[:, None, 0] - boxes_two[None, :, 1], boxes_two[None, :, 0] - boxes_one[:, None, 1]
-    )
+    one, two = _groups(part_a.world), _groups(part_b.world)
+    low, high = one.group_boxes[:, None], two.group_boxes[None]
+    apart = np.maximum(low[:, :, 0] - high[:, :, 1], high[:, :, 0] - low[:, :, 1])
     bounds2 = (np.maximum(apart, 0.0) ** 2).sum(axis=2)
     ranks = np.argsort(bounds2, axis=None, kind="stable")
     order = np.stack(np.unravel_index(ranks, bounds2.shape), axis=1).astype(np.int32)
     distance, point_a, point_b = nearest_in_groups(
-        one, starts_one, two, starts_two, order, bounds2.ravel()[ranks]
+        one.triangles,
+        one.boxes,
+        one.starts,
+        two.triangles,
+        two.boxes,
+        two.starts,
+        order,
+        bounds2.ravel()[ranks],
     )
-    return Gap(float(distance), point_a, point_b)
+    return Gap(float(distance), np.array(point_a), np.array(point_b))
 
 
-def _groups(mesh: Mesh) -> tuple[Floats, Ints, Floats]:
-    """Triangles [n, 3, 3] sorted into neighbourhoods, the starts of these and their boxes [k, 2, 3]."""
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Triangles [n, 3, 3] in neighbourhoods, their boxes [n, 2, 3]; starts of the groups and boxes
+    [k, 2, 3].
+    """
+
+    triangles: Floats
+    boxes: Floats
+    starts: Ints
+    group_boxes: Floats
+
+
+def _groups(mesh: Mesh) -> _Groups:
     triangles = mesh.vertices[mesh.faces]
     size = max(GROUP, -(-len(triangles) // MOST_GROUPS))
     order = _by_place(triangles.mean(axis=1), np.arange(len(triangles), dtype=np.int32), size)
     triangles = np.ascontiguousarray(triangles[order])
     starts = np.append(np.arange(0, len(triangles), size), len(triangles)).astype(np.int32)
-    low = np.minimum.reduceat(triangles.min(axis=1), starts[:-1])
-    high = np.maximum.reduceat(triangles.max(axis=1), starts[:-1])
-    return triangles, starts, np.stack([low, high], axis=1)
+    boxes = np.stack([triangles.min(axis=1), triangles.max(axis=1)], axis=1)
+    low = np.minimum.reduceat(boxes[:, 0], starts[:-1])
+    high = np.maximum.reduceat(boxes[:, 1], starts[:-1])
+    return _Groups(triangles, boxes, starts, np.stack([low, high], axis=1))
 
 
 def _by_place(centres: Floats, chosen: Ints, size: int) -> Ints:

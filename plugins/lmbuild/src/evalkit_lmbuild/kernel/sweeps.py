@@ -74,7 +74,7 @@ def sweep_free(field: Field, design: Design, joint: Joint, moving: MovingSet) ->
     """How freely a joint moves its parts through its range.
 
     A pose is free if the cores of moving and resting parts share at most max(2 cells, 2 % of the
-    moving cores') cells more than at rest. Full turns are tried every 30°, other ranges in 8 poses,
+    moving cells) more than at rest. Full turns are tried every 30°, other ranges in 8 poses,
     rest left out; a slide without limits by half the child's length both ways; cylindrical joints
     slide and turn, ball joints turn about four axes.
     """
