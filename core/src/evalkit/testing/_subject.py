@@ -65,10 +65,10 @@ def subject_of(
     """Take a suite apart.
 
     `agents` names the offline agents to check, without arguments; None means the suite's default agent and
-    all others of the benchmark's plugin. `tasks` are ids; without them, tasks from first to last are taken,
-    at least three and one for each agent. `scripts` maps task ids (or `*` for all others) to calls or, for a
-    suite that is played in a workspace, to files to hand in; without them the agents play one task each in
-    turn, and what they do are the scripts. Raises what explains in one line why the suite can't be had.
+    all others of the benchmark's plugin that need none. `tasks` are ids; without them, tasks from first to
+    last are taken, at least three and one for each agent. `scripts` maps task ids (or `*` for all others) to
+    calls or, for a suite that is played in a workspace, to files to hand in; without them the agents play one
+    task each in turn, and what they do are the scripts. Raises what explains in one line why the suite can't be had.
     """
     plugins = plugins or load_plugins()
     if isinstance(suite, str):
@@ -122,7 +122,8 @@ def _choose(tasks: Sequence[Task], wanted: Sequence[str] | None, suite: str, cou
 def _agents(
     plugins: Plugins, suite: Suite, names: Sequence[str] | None, method: str
 ) -> dict[str, AgentBuilder]:
-    """The offline agents to check, the suite's default first; those that lack the method are left out."""
+    """The offline agents to check, the suite's default first; those that lack the method, or refuse to be
+    built without an argument, are left out."""
     if names is None:
         owner = plugins.origin(plugins.benchmarks()[suite.benchmark]).plugin
         table = plugins.agents(suite.benchmark)
@@ -131,7 +132,21 @@ def _agents(
         names = [*default, *own]
     specs = [find_agent(plugins, suite.benchmark, name) for name in dict.fromkeys(names)]
     found = {spec.name: _load(plugins, spec) for spec in specs if spec.offline}
-    return {name: build for name, build in found.items() if hasattr(build, method)}
+    return {
+        name: build
+        for name, build in found.items()
+        if hasattr(build, method) and not _needs_argument(build, suite.settings)
+    }
+
+
+def _needs_argument(build: AgentBuilder, settings: Mapping[str, Any]) -> bool:
+    try:
+        build("", settings)
+    except UsageError:
+        return True
+    except Exception:  # noqa: BLE001 - a broken agent is one of the things that are checked
+        return False
+    return False
 
 
 def _scripts(subject: Subject, given: Mapping[str, Script] | None) -> dict[str, Script]:

@@ -84,7 +84,13 @@ def evalkit_agents() -> Sequence[AgentSpec]:
             target="evalkit_brickbench.agents.stacker:StackerAgent",
             summary="a wall in the prompt's colours: valid, and nothing else",
             benchmarks=(BENCHMARK,),
-        )
+        ),
+        AgentSpec(
+            name="submission",
+            target="evalkit_brickbench.agents.submission:SubmissionAgent",
+            summary="hands in builds made elsewhere: submission:PATH, a folder, a zip or a file",
+            benchmarks=(BENCHMARK,),
+        ),
     ]
 
 
