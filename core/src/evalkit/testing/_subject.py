@@ -68,7 +68,8 @@ def subject_of(
     all others of the benchmark's plugin that need none. `tasks` are ids; without them, tasks from first to
     last are taken, at least three and one for each agent. `scripts` maps task ids (or `*` for all others) to
     calls or, for a suite that is played in a workspace, to files to hand in; without them the agents play one
-    task each in turn, and what they do are the scripts. Raises what explains in one line why the suite can't be had.
+    task each in turn, and what they do are the scripts. Raises what explains in one line why the suite can't
+    be had.
     """
     plugins = plugins or load_plugins()
     if isinstance(suite, str):
