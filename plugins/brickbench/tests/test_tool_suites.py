@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tool_script import CALLS
 
-from evalkit import StepContext, Task, ToolCall
+from evalkit import StepContext, Task, ToolCall, UsageError
 from evalkit_brickbench.tool_environment import BrickTools
 
 TASK = "ek-smoke-model"
@@ -101,3 +101,8 @@ def test_first_observation_has_rules_and_the_guide() -> None:
         assert words in seen.text
     assert "new_assembly" in seen.data["prompt"]
     assert seen.data["task"] == inputs
+
+
+def test_ablation_of_the_library_is_for_folders() -> None:
+    with pytest.raises(UsageError, match="played in a folder"):
+        BrickTools({"kit": "ldraw"})

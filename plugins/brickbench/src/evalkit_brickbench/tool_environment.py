@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalkit import Execution, Image, Observation, StepContext, StepResult, Task, Tool, ToolCall, Verdict
+from evalkit import (
+    Execution,
+    Image,
+    Observation,
+    StepContext,
+    StepResult,
+    Task,
+    Tool,
+    ToolCall,
+    UsageError,
+    Verdict,
+)
 from evalkit_brickbench.brief import task_text
 from evalkit_brickbench.designs import candidate_of
 from evalkit_brickbench.guide import tools_text
@@ -24,6 +35,8 @@ class BrickTools:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings_of(settings)
+        if self._settings.kit != "library":
+            raise UsageError("kit=ldraw is for suites that are played in a folder, such as brickbench.model")
         self._session = ToolSession({}, self._settings.profile)
         self._submitted = False
 

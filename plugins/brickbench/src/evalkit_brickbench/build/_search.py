@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -128,6 +128,7 @@ def lookup(part: str) -> Resolved:
     return found or Resolved(_by_words(part, stem), np.eye(4))
 
 
+@lru_cache(maxsize=4096)
 def _by_words(part: str, stem: str) -> str:
     ranked = _ranked(part, False)
     full = [row for row in ranked if row[1] == 1.0]
