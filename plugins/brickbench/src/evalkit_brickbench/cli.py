@@ -9,6 +9,7 @@ import click
 
 from evalkit_brickbench.readers.cli import import_designs
 from evalkit_brickbench.results_cli import figures, tables
+from evalkit_brickbench.study_cli import study
 
 if TYPE_CHECKING:
     from evalkit_brickbench.judges.anchors import Anchors
@@ -19,7 +20,7 @@ UNFINISHED, OUT_OF_BUDGET = 3, 6
 """Exit codes: some duels couldn't be judged; the budget was used up first."""
 
 
-@click.group(name="brickbench", short_help="Duels before a judge, tables, figures, other systems' designs.")
+@click.group(name="brickbench", short_help="Duels, tables, figures, studies, other systems' designs.")
 def command() -> None:
     """Results of BrickBench, and designs of other systems.
 
@@ -28,11 +29,12 @@ def command() -> None:
       evalkit brickbench arena runs/A runs/B --judge openai/gpt-5
       evalkit brickbench tables runs/A runs/B --arena arena
       evalkit brickbench figures runs/A runs/B --arena arena -o figures
+      evalkit brickbench study design runs/A runs/B --raters 102 -o study
       evalkit brickbench import bricknet.jsonl -o bricknet
     """
 
 
-for subcommand in (import_designs, tables, figures):
+for subcommand in (tables, figures, study, import_designs):
     command.add_command(subcommand)
 
 

@@ -96,9 +96,29 @@ def study_design(
 
     Raises ValueError if there are fewer different comparisons than a rater gets, or no raters.
     """
+    items = [(task, pair) for task in sorted(builds) for pair in combinations(sorted(set(builds[task])), 2)]
+    return _dealt(items, n_raters, per_rater, seed)
+
+
+def study_against_humans(
+    builds: Mapping[str, Iterable[str]],
+    n_raters: int,
+    human: str = "human",
+    *,
+    per_rater: int = PER_RATER,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Deals out builds beside human models as `study_design` does; `human` is what these are called as a
+    system. Which model stands beside which build is decided by `match_human_models`. ValueError likewise."""
+    items = [(task, (human, system)) for task in sorted(builds) for system in sorted(set(builds[task]))]
+    return _dealt(items, n_raters, per_rater, seed)
+
+
+def _dealt(
+    items: Sequence[tuple[str, tuple[str, str]]], n_raters: int, per_rater: int, seed: int
+) -> list[Comparison]:
     if n_raters < 1 or per_rater < 1:
         raise ValueError(f"a study needs raters and comparisons, not {n_raters} × {per_rater}")
-    items = [(task, pair) for task in sorted(builds) for pair in combinations(sorted(set(builds[task])), 2)]
     if len(items) < per_rater:
         raise ValueError(
             f"there are {len(items)} different comparisons, too few for {per_rater} per rater; "
