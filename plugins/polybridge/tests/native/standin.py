@@ -58,9 +58,8 @@ MISBEHAVIOUR = (
     "drop-all",  # every click on the grey field
     "drop-later",  # every one but the first
     "late",  # opens a layout long after the click
-    "menu",  # opens a layout by way of a menu
     "restless",  # an editor that moves by itself
-    "restless-menu",
+    "restless-menu",  # it opens a layout by way of a menu
 )
 #: How long a late layout, and the menu, take.
 OPENING_S = 1.0
@@ -150,7 +149,7 @@ class StandIn:
         self.clicks += 1
         if self.misbehave == "drop-all" or (self.misbehave == "drop-later" and self.clicks > 1):
             self.log("miss")
-        elif self.misbehave == "late" or self.misbehave.endswith("menu"):
+        elif self.misbehave == "late" or self.misbehave == "restless-menu":
             self.opens_at = time.monotonic() + OPENING_S
         else:
             self.read_slot()
@@ -196,7 +195,7 @@ class StandIn:
                 verdict = RED
             elif run.success and t_s >= max(t for t in run.finish_s if t is not None):
                 verdict = GREEN
-        menu = self.opens_at is not None and self.misbehave.endswith("menu")
+        menu = self.opens_at is not None and self.misbehave == "restless-menu"
         cloud = int(time.monotonic() * 10) % 100 if self.misbehave.startswith("restless") else 0
         wanted = (id(frame), verdict, id(self.loaded), self.pressed, menu, cloud)
         if self.shown == wanted:

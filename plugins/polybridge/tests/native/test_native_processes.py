@@ -138,16 +138,15 @@ def kill_the_worker(command: subprocess.Popen[str]) -> None:
     worker.kill()
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
 @pytest.mark.parametrize(
-    ("end", "timeout", "code"),
+    ("there", "end", "timeout", "code"),
     [
-        (ctrl_c, "600", ExitCode.INTERRUPTED),
-        (subprocess.Popen.terminate, "600", ExitCode.INTERRUPTED),
-        (kill_the_worker, "600", ExitCode.EPISODE_ERRORS),
-        (None, "12", ExitCode.EPISODE_ERRORS),
+        (True, ctrl_c, "600", ExitCode.INTERRUPTED),
+        (False, subprocess.Popen.terminate, "600", ExitCode.INTERRUPTED),
+        (True, kill_the_worker, "600", ExitCode.EPISODE_ERRORS),
+        (False, None, "10", ExitCode.EPISODE_ERRORS),
     ],
-    ids=["Ctrl-C", "SIGTERM", "a worker dies", "job timeout"],
+    ids=["Ctrl-C", "SIGTERM, no file", "a worker dies", "job timeout, no file"],
 )
 def test_the_machine_is_as_it_was_when_the_command_ends(
     start: Start, table: Any, tmp_path: Path, there: bool, end: Any, timeout: str, code: ExitCode
