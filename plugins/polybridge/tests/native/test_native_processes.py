@@ -178,6 +178,25 @@ def test_the_machine_is_as_it_was_when_the_command_ends(
     assert desk() == before
 
 
+def test_a_game_that_is_gone_is_said_and_the_file_comes_back(
+    start: Start, table: Any, tmp_path: Path
+) -> None:
+    table.slot.write_bytes(b"a person's own layout")
+    game = start("--speed", "0.01")
+    words = ["run", "polybridge.smoke", "-n", "1", "-o", str(tmp_path / "runs"), "--executor", "native"]
+    command = evalkit(*words, "--calibration", str(table.calibration), "-T", "calibration.window_s=60.0")
+    until(lambda: "run" in table.log(), "the run never began")
+    command.send_signal(signal.SIGSTOP)
+    kill_the_worker(command)
+    game.kill()
+    game.wait()
+    command.send_signal(signal.SIGCONT)
+    _, err = finished(command)
+    assert command.returncode == ExitCode.EPISODE_ERRORS
+    assert "what polybridge.native used isn't as it was: no window is titled 'Stand-in'" in err
+    assert table.slot.read_bytes() == b"a person's own layout"
+
+
 @pytest.mark.parametrize("end", [ctrl_c, subprocess.Popen.terminate], ids=["Ctrl-C", "SIGTERM"])
 def test_a_try_that_is_ended_puts_everything_back(start: Start, table: Any, end: Any) -> None:
     table.slot.write_bytes(b"a person's own layout")
