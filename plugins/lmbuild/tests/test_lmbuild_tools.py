@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalkit_lmbuild.catalogue import Catalogue
-from evalkit_lmbuild.scene import Scene
+from evalkit_lmbuild.scene import Instance, Scene
 from evalkit_lmbuild.tools import TOOLS, Outcome, Rules, Session, call, offered
 
 Box = list[float]
@@ -280,6 +280,16 @@ def test_eighty_parts_in_one_place_are_checked(session: Session) -> None:
     found = ok(session, "check")
     assert found["n_collisions"] == 80 * 79 // 2
     assert len(found["collisions"]) == 20
+
+
+def test_parts_too_large_to_be_checked(session: Session) -> None:
+    ok(session, "create_part", name="huge", program=box(3, 3, 3))
+    ok(session, "create_part", name="large", program=box(2.9, 2.9, 2.9))
+    at = {"position": [0, 0, 0], "instance_id": "new"}
+    assert "3 × 3 × 3 m" in error(session, "place_part", part_id="huge", **at)
+    for number in range(5):
+        session.scene.instances[f"p{number}"] = Instance(f"p{number}", "large", (0.0, 0.0, 2.0))
+    assert "146.3 m³" in error(session, "place_part", part_id="large", **at)
 
 
 def test_dialects_of_programs() -> None:

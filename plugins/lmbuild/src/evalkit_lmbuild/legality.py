@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from evalkit_lmbuild.design import JOINT_TYPES, SOURCES
+from evalkit_lmbuild.design import JOINT_TYPES, SOURCES, Part
 from evalkit_lmbuild.materials import MATERIALS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,48}")
@@ -18,6 +18,8 @@ MAX_PARTS = 80
 MAX_MESHES = 2000
 MAX_COORDINATE_M = 5.0
 MAX_ANGLE_DEG = 3600.0
+MAX_BOXES_M3 = 128.0
+"""Bounding boxes of all parts together: 2e9 cells of the kernel's 4 mm, which take about 1 GB."""
 MAX_JOINTS = 400
 MAX_TEXT = 80
 
@@ -188,6 +190,18 @@ def _sequence(steps: Sequence[object], parts: Sequence[str]) -> Iterator[Problem
             seen.add(part)
         if direction is not None and (fault := direction_fault(direction)):
             yield Problem("bad_vector", f"direction of step {number} {fault}")
+
+
+def size_fault(parts: Iterable[Part]) -> Problem | None:
+    """What is wrong with the size of parts taken together, or None."""
+    total = sum(float(part.world.size.prod()) for part in parts)
+    if total <= MAX_BOXES_M3:
+        return None
+    message = (
+        f"the bounding boxes of all parts together are {total:.4g} m³, the limit is {MAX_BOXES_M3:g} m³; "
+        "use smaller or fewer parts"
+    )
+    return Problem("too_large", message, (), total, MAX_BOXES_M3)
 
 
 def id_fault(value: object) -> str | None:

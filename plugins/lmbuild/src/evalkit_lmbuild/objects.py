@@ -37,8 +37,6 @@ IMAGE = "+image"
 CONDITIONS = tuple(brief + image for brief in BRIEFS for image in ("", IMAGE))
 FAMILIES = ("static_load", "hinged", "sliding", "rotating", "serial_chain", "multi_joint")
 """Mechanism families, by which objects are grouped."""
-INPUTS = ("task_id", "object", "conditions", "subpart_pool")
-"""What of an object an agent may learn; everything else is hidden."""
 MAX_BYTES = 4 << 20
 
 Program = dict[str, Any]
@@ -58,7 +56,7 @@ class ObjectName(_Strict):
     name: str = Field(min_length=1)
     aliases: tuple[str, ...] = ()
     category: str = ""
-    family: str = ""
+    family: Literal["", "static_load", "hinged", "sliding", "rotating", "serial_chain", "multi_joint"] = ""
 
 
 class ConditionText(_Strict):

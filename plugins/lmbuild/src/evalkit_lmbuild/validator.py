@@ -11,7 +11,7 @@ from evalkit import Candidate, Task, Violation
 from evalkit_lmbuild.candidates import candidate_design, candidate_document, mesh_ids
 from evalkit_lmbuild.design import Part
 from evalkit_lmbuild.formats import DesignError
-from evalkit_lmbuild.legality import problems
+from evalkit_lmbuild.legality import Problem, problems, size_fault
 
 MAX_REACH_M = 50.0
 """A vertex farther from the origin than this isn't part of anything that tools could have built."""
@@ -29,11 +29,18 @@ class DesignValidator:
         try:
             found = problems(candidate_document(task, candidate), known=pool, meshes=mesh_ids(candidate))
             if found:
-                return [Violation(p.code, p.message, p.ids, p.value, p.limit) for p in found]
+                return [_violation(problem) for problem in found]
             design = candidate_design(task, candidate)
         except DesignError as error:
             return [Violation("unloadable", str(error))]
-        return [fault for part in design.parts if (fault := _fault(part)) is not None]
+        faults = [fault for part in design.parts if (fault := _fault(part)) is not None]
+        if not faults and (large := size_fault(design.parts)) is not None:
+            faults = [_violation(large)]
+        return faults
+
+
+def _violation(problem: Problem) -> Violation:
+    return Violation(problem.code, problem.message, problem.ids, problem.value, problem.limit)
 
 
 def _fault(part: Part) -> Violation | None:

@@ -15,6 +15,7 @@ from evalkit_lmbuild.legality import (
     MAX_TEXT,
     id_fault,
     short,
+    size_fault,
     unknown,
     vector_fault,
 )
@@ -150,6 +151,8 @@ def _placed(scene: Scene, instance: Instance) -> Outcome:
     scene.instances[instance.id] = instance
     part = scene.part(instance.id)
     design = scene.to_design()
+    if fault := size_fault(design.parts):
+        raise Refusal(fault.message)
     field = field_of(design)
     return Outcome(
         box_of(part)
