@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from tool_script import CALLS
 
+from evalkit_brickbench.guide import primer_text, tools_text
 from evalkit_brickbench.inspection import inspect
 from evalkit_brickbench.toolbox.arguments import TOOLS
 from evalkit_brickbench.toolbox.holdings import MAX_ASSEMBLIES, MAX_PARTS
@@ -79,6 +81,29 @@ def test_state_goes_on_the_same_from_every_point() -> None:
                 continue
             assert resumed.call(tool, arguments).model == models[number]
             assert json.dumps(resumed.state()) == json.dumps(states[number + 1]), tool
+
+
+def test_examples_of_the_guide_are_calls_that_work(session: ToolSession) -> None:
+    blocks = re.findall(r"^    ([a-z_]+) (\{.*?\})\n(?!     )", tools_text(), re.DOTALL | re.MULTILINE)
+    assert [tool for tool, _ in blocks] == ["place", "join"]
+    for tool, arguments in blocks:
+        done(session, tool, **json.loads(arguments))
+    report = done(session, "check").data
+    assert (report["parts"], report["valid"]) == (4, True)
+    assert all(
+        f"`{tool}`" in tools_text() for tool in ("place", "join", "connectors", "new_assembly", "mirror")
+    )
+
+
+def test_examples_of_the_primer_are_valid_models() -> None:
+    blocks = re.findall(r"^```\n(.*?)^```$", primer_text(), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    three, towers = (inspect(block.encode(), "model.mpd") for block in blocks)
+    assert (len(three.scene), len(three.components.sizes), len(towers.scene)) == (3, 1, 4)
+    for found in (three, towers):
+        assert found.collision_free
+        assert found.stability is not None
+        assert found.stability.stable
 
 
 def test_state_has_no_negative_zeros(session: ToolSession) -> None:
