@@ -7,11 +7,15 @@ word], bit b of word w is the cell x = 64·w + b; `corner` is (z, y, word) of it
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from evalkit_lmbuild.design import Floats, Ints
 from evalkit_lmbuild.kernel._bits import Bits, Corner
 from evalkit_lmbuild.kernel._jit import compiled
+
+Point: TypeAlias = tuple[float, float, float]
 
 OPEN_END = 1e-6
 """How far below its upper face a cell ends: a surface that only reaches that face belongs to the
@@ -50,39 +54,46 @@ def _mark(low: Floats, high: Floats, row0: int, ya: float, xa: float, yb: float,
 
 
 @compiled
-def _mark_edge(low: Floats, high: Floats, row0: int, a: Floats, b: Floats, bottom: float, top: float) -> None:
-    """Mark the part of the edge a–b with bottom ≤ z ≤ top."""
-    if b[2] < a[2]:
-        a, b = b, a
-    if b[2] < bottom or a[2] > top:
-        return
-    rise = b[2] - a[2]
-    ya, xa, yb, xb = a[1], a[0], b[1], b[0]
-    if a[2] < bottom:
-        part = (bottom - a[2]) / rise
-        ya, xa = a[1] + part * (b[1] - a[1]), a[0] + part * (b[0] - a[0])
-    if b[2] > top:
-        part = (top - a[2]) / rise
-        yb, xb = a[1] + part * (b[1] - a[1]), a[0] + part * (b[0] - a[0])
-    _mark(low, high, row0, ya, xa, yb, xb)
+def _at(a: Point, b: Point, height: float) -> Point:
+    """Where the rising edge a–b is at this height."""
+    part = (height - a[2]) / (b[2] - a[2])
+    return (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]), height)
 
 
 @compiled
-def _mark_section(low: Floats, high: Floats, row0: int, corners: Floats, height: float) -> None:
-    """Mark the segment in which the triangle meets the plane z = height."""
-    found = 0
-    y_last, x_last = 0.0, 0.0
-    for i in range(3):
-        a, b = corners[i], corners[(i + 1) % 3]
-        if b[2] < a[2]:  # the same point on a shared edge, whichever triangle asks
-            a, b = b, a
-        if a[2] <= height <= b[2] and a[2] < b[2]:
-            part = (height - a[2]) / (b[2] - a[2])
-            y, x = a[1] + part * (b[1] - a[1]), a[0] + part * (b[0] - a[0])
-            if found:
-                _mark(low, high, row0, y_last, x_last, y, x)
-            y_last, x_last = y, x
-            found += 1
+def _by_height(a: Point, b: Point, c: Point) -> tuple[Point, Point, Point]:
+    """The three corners from the lowest to the highest."""
+    if b[2] < a[2]:
+        a, b = b, a
+    if c[2] < b[2]:
+        b, c = c, b
+    if b[2] < a[2]:
+        a, b = b, a
+    return a, b, c
+
+
+@compiled
+def _mark_layer(
+    low: Floats, high: Floats, row0: int, corners: tuple[Point, Point, Point], bottom: float, top: float
+) -> None:
+    """Mark the outline of the part of a triangle with bottom ≤ z ≤ top; its corners are sorted by height."""
+    a, b, c = corners
+    if a[2] == c[2]:
+        _mark(low, high, row0, a[1], a[0], b[1], b[0])
+        _mark(low, high, row0, b[1], b[0], c[1], c[0])
+        _mark(low, high, row0, c[1], c[0], a[1], a[0])
+        return
+    long_low, long_high = _at(a, c, bottom), _at(a, c, top)
+    bent_low = _at(a, b, bottom) if bottom < b[2] else (_at(b, c, bottom) if b[2] < c[2] else b)
+    bent_high = _at(a, b, top) if top < b[2] else (_at(b, c, top) if b[2] < c[2] else b)
+    _mark(low, high, row0, long_low[1], long_low[0], long_high[1], long_high[0])
+    _mark(low, high, row0, long_low[1], long_low[0], bent_low[1], bent_low[0])
+    _mark(low, high, row0, long_high[1], long_high[0], bent_high[1], bent_high[0])
+    if bottom < b[2] < top:
+        _mark(low, high, row0, bent_low[1], bent_low[0], b[1], b[0])
+        _mark(low, high, row0, b[1], b[0], bent_high[1], bent_high[0])
+    else:
+        _mark(low, high, row0, bent_low[1], bent_low[0], bent_high[1], bent_high[0])
 
 
 @compiled
@@ -110,24 +121,19 @@ def raster(vertices: Floats, faces: Ints, bits: Bits, corner: Corner) -> None:
     x0 = word0 * 64
     low = np.full(bits.shape[1], np.inf)
     high = np.full(bits.shape[1], -np.inf)
-    corners = np.empty((3, 3))
     for face in range(faces.shape[0]):
-        for i in range(3):
-            for axis in range(3):
-                corners[i, axis] = vertices[faces[face, i], axis]
-        z_low = min(corners[0, 2], corners[1, 2], corners[2, 2])
-        z_high = max(corners[0, 2], corners[1, 2], corners[2, 2])
-        first_row = _cell(min(corners[0, 1], corners[1, 1], corners[2, 1]))
-        last_row = _cell(max(corners[0, 1], corners[1, 1], corners[2, 1]))
-        for layer in range(_cell(z_low), _cell(z_high) + 1):
-            bottom = max(z_low, float(layer))
-            top = max(bottom, min(z_high, layer + 1 - OPEN_END))
-            for i in range(3):
-                _mark_edge(low, high, row0, corners[i], corners[(i + 1) % 3], bottom, top)
-            if bottom > z_low:
-                _mark_section(low, high, row0, corners, bottom)
-            if top < z_high:
-                _mark_section(low, high, row0, corners, top)
+        i, j, k = faces[face, 0], faces[face, 1], faces[face, 2]
+        corners = _by_height(
+            (vertices[i, 0], vertices[i, 1], vertices[i, 2]),
+            (vertices[j, 0], vertices[j, 1], vertices[j, 2]),
+            (vertices[k, 0], vertices[k, 1], vertices[k, 2]),
+        )
+        a, b, c = corners
+        first_row, last_row = _cell(min(a[1], b[1], c[1])), _cell(max(a[1], b[1], c[1]))
+        for layer in range(_cell(a[2]), _cell(c[2]) + 1):
+            bottom = max(a[2], float(layer))
+            top = max(bottom, min(c[2], layer + 1 - OPEN_END))
+            _mark_layer(low, high, row0, corners, bottom, top)
             for row in range(first_row - row0, last_row - row0 + 1):
                 if low[row] <= high[row]:
                     _set_range(bits[layer - layer0, row], _cell(low[row]) - x0, _cell(high[row]) - x0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evalkit_lmbuild.design import Floats, Part
+from evalkit_lmbuild.design import Floats, Part, rotation_matrix
 from evalkit_lmbuild.kernel._bits import common
 from evalkit_lmbuild.kernel.tilt import Tilt, solid_centre, tilt
 from evalkit_lmbuild.kernel.voxels import PITCH, Voxels, part_voxels
@@ -128,8 +128,14 @@ class Field:
         return np.asarray(points)
 
     def _solid(self, part_id: str) -> tuple[float, Floats] | None:
+        """Enclosed volume, m³, and its centre in the world; None of an open mesh."""
         if part_id not in self._solids:
-            self._solids[part_id] = solid_centre(self.parts[part_id].world)
+            part = self.parts[part_id]
+            solid = solid_centre(part.mesh)
+            if solid is not None:
+                centre = rotation_matrix(part.rotation) @ solid[1] + np.asarray(part.position)
+                solid = (solid[0], centre)
+            self._solids[part_id] = solid
         return self._solids[part_id]
 
     def _near(self) -> list[Pair]:

@@ -93,11 +93,11 @@ def sweep_free(field: Field, design: Design, joint: Joint, moving: MovingSet) ->
 
 def _shared_cores(field: Field, a: str, b: str) -> int:
     one, two = field.voxels(a), field.voxels(b)
-    return int(common(one.core, one.corner, two.core, two.corner, ALL)) if _boxes_meet(one, two) else 0
-
-
-def _boxes_meet(one: Voxels, two: Voxels) -> bool:
-    return all(one.low[i] <= two.high[i] and two.low[i] <= one.high[i] for i in range(3))
+    return (
+        int(common(one.core, one.corner, two.core, two.corner, ALL))
+        if _box_meets(one.low, one.high, two)
+        else 0
+    )
 
 
 def _motions(joint: Joint, child: Part) -> list[tuple[str, float, Floats, Floats]]:
@@ -152,9 +152,10 @@ def _extra(
     rest, total = sum(at_rest.values()), 0
     by_part: dict[str, int] = {}
     cells = move / field.pitch
+    boxes = {a: _moved_box(field.voxels(a), turn, cells) for a in dict.fromkeys(a for a, _ in at_rest)}
     for a, b in at_rest:
         one, two = field.voxels(a), field.voxels(b)
-        if not _moved_box_meets(one, two, turn, cells):
+        if not _box_meets(*boxes[a], two):
             continue
         stop = rest + allowed + 1 - total
         found = common_moved(one.core, one.corner, two.core, two.corner, turn, cells, stop)
@@ -166,11 +167,23 @@ def _extra(
     return max(0, total - rest), worst
 
 
-def _moved_box_meets(one: Voxels, two: Voxels, turn: Floats, move: Floats) -> bool:
-    low, high = np.array(one.low), np.array(one.high) + 1
-    centre, half = (low + high) / 2, (high - low) / 2
-    centre, half = turn @ centre + move, np.abs(turn) @ half
-    return bool((centre - half < np.array(two.high) + 1).all() and (centre + half > np.array(two.low)).all())
+def _moved_box(voxels: Voxels, turn: Floats, move: Floats) -> tuple[list[int], list[int]]:
+    """First and last cells (x, y, z) of a box around the moved voxels."""
+    low, high = np.array(voxels.low), np.array(voxels.high) + 1
+    centre, half = turn @ ((low + high) / 2) + move, np.abs(turn) @ ((high - low) / 2)
+    return np.floor(centre - half).astype(int).tolist(), np.floor(centre + half).astype(int).tolist()
+
+
+def _box_meets(low: Sequence[int], high: Sequence[int], voxels: Voxels) -> bool:
+    """Whether the box of cells low … high, both inclusive, meets that of the voxels."""
+    return (
+        low[0] <= voxels.high[0]
+        and low[1] <= voxels.high[1]
+        and low[2] <= voxels.high[2]
+        and high[0] >= voxels.low[0]
+        and high[1] >= voxels.low[1]
+        and high[2] >= voxels.low[2]
+    )
 
 
 def approach(
@@ -201,15 +214,15 @@ def _clear(own: Voxels, others: Sequence[Voxels], heading: Floats, travel_cells:
     """Whether `own` comes along `heading` without meeting more than it meets in its place."""
     steps = np.arange(2, int(travel_cells) + 1, 2)
     shifts = np.rint(-heading[None] * steps[:, None]).astype(np.int64)
-    low = np.array(own.low) + np.minimum(shifts.min(axis=0), 0)
-    high = np.array(own.high) + np.maximum(shifts.max(axis=0), 0)
-    meeting = [v for v in others if (low <= np.array(v.high)).all() and (high >= np.array(v.low)).all()]
+    low = (np.array(own.low) + np.minimum(shifts.min(axis=0), 0)).tolist()
+    high = (np.array(own.high) + np.maximum(shifts.max(axis=0), 0)).tolist()
+    meeting = [voxels for voxels in others if _box_meets(low, high, voxels)]
     if not meeting:
         return True
-    low = np.maximum(low, np.min([v.low for v in meeting], axis=0))
-    high = np.minimum(high, np.max([v.high for v in meeting], axis=0))
-    corner = (int(low[2]), int(low[1]), int(low[0]) >> 6)
-    shape = (int(high[2] - low[2] + 1), int(high[1] - low[1] + 1), (int(high[0]) >> 6) - corner[2] + 1)
+    low = [max(low[i], min(voxels.low[i] for voxels in meeting)) for i in range(3)]
+    high = [min(high[i], max(voxels.high[i] for voxels in meeting)) for i in range(3)]
+    corner = (low[2], low[1], low[0] >> 6)
+    shape = (high[2] - low[2] + 1, high[1] - low[1] + 1, (high[0] >> 6) - corner[2] + 1)
     if math.prod(shape) > WINDOW_WORDS:
         raise KernelError(f"the way of part {name!r} into its place crosses more cells than can be held")
     union = np.zeros(shape, np.uint64)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from evalkit_lmbuild.design import Floats, Ints, Mesh
 from evalkit_lmbuild.kernel._jit import compiled
@@ -45,17 +47,47 @@ def low_points(vertices: Floats, faces: Ints, level: float) -> Floats:
     size = 0
     for i in range(vertices.shape[0]):
         if vertices[i, 2] <= level:
-            found[size] = vertices[i, :2]
+            found[size, 0], found[size, 1] = vertices[i, 0], vertices[i, 1]
             size += 1
     for face in range(faces.shape[0]):
         for i in range(3):
-            a, b = vertices[faces[face, i]], vertices[faces[face, (i + 1) % 3]]
-            if (a[2] <= level) != (b[2] <= level):
-                part = (level - a[2]) / (b[2] - a[2])
-                found[size, 0] = a[0] + part * (b[0] - a[0])
-                found[size, 1] = a[1] + part * (b[1] - a[1])
+            a, b = faces[face, i], faces[face, (i + 1) % 3]
+            if (vertices[a, 2] <= level) != (vertices[b, 2] <= level):
+                part = (level - vertices[a, 2]) / (vertices[b, 2] - vertices[a, 2])
+                found[size, 0] = vertices[a, 0] + part * (vertices[b, 0] - vertices[a, 0])
+                found[size, 1] = vertices[a, 1] + part * (vertices[b, 1] - vertices[a, 1])
                 size += 1
     return found[:size].copy()
+
+
+@compiled
+def _chain(points: Floats, order: npt.NDArray[np.int64], hull: Floats, size: int) -> int:
+    """Append one side of the convex hull of sorted points to `hull`, its last point left out; the
+    new size.
+    """
+    start = size
+    for index in order:
+        x, y = points[index, 0], points[index, 1]
+        while size - start > 1:
+            ahead_x, ahead_y = (
+                hull[size - 1, 0] - hull[size - 2, 0],
+                hull[size - 1, 1] - hull[size - 2, 1],
+            )
+            if ahead_x * (y - hull[size - 2, 1]) - ahead_y * (x - hull[size - 2, 0]) > 0:
+                break
+            size -= 1
+        hull[size, 0], hull[size, 1] = x, y
+        size += 1
+    return size - 1
+
+
+def _extreme(points: Floats) -> Floats:
+    """The points that can be the furthest in some direction: the convex hull by a monotone chain [k, 2]."""
+    order = np.lexsort((points[:, 1], points[:, 0])).astype(np.int64)
+    hull = np.empty((2 * len(points), 2))
+    size = _chain(points, order, hull, 0)
+    size = _chain(points, order[::-1].copy(), hull, size)
+    return hull[:size] if size else points[:1]
 
 
 @compiled
@@ -75,25 +107,6 @@ def _least_margin(points: Floats, centre: Floats, directions: Floats) -> float:
     return least
 
 
-def _extreme(points: Floats) -> Floats:
-    """The points that can be the furthest in some direction: the convex hull by a monotone chain [k, 2]."""
-    points = np.unique(points, axis=0)
-    if len(points) < 3:
-        return points
-    hull: list[Floats] = []
-    for side in (points, points[::-1]):
-        chain: list[Floats] = []
-        for point in side:
-            while len(chain) > 1:
-                ahead, back = chain[-1] - chain[-2], point - chain[-2]
-                if ahead[0] * back[1] - ahead[1] * back[0] > 0:
-                    break
-                chain.pop()
-            chain.append(point)
-        hull += chain[:-1]
-    return np.array(hull)
-
-
 def _directions() -> Floats:
     turns = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -102,8 +115,9 @@ def _directions() -> Floats:
 DIRECTIONS = _directions()
 
 
+@lru_cache(maxsize=256)
 def solid_centre(mesh: Mesh) -> tuple[float, Floats] | None:
-    """Enclosed volume, m³, and its centre [3] of a closed mesh in world coordinates; None of an open one."""
+    """Enclosed volume, m³, and its centre [3] of a closed mesh; None of an open one."""
     edges = np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
     codes = edges[:, 0].astype(np.int64) * len(mesh.vertices) + edges[:, 1]
     reverse = edges[:, 1].astype(np.int64) * len(mesh.vertices) + edges[:, 0]
@@ -129,7 +143,8 @@ def tilt(
     solids: Sequence[tuple[float, Floats] | None],
     pitch: float,
 ) -> Tilt:
-    """Tilt of a rigid body of meshes in world coordinates; `solids` as `solid_centre` gives them."""
+    """Tilt of a rigid body of meshes in world coordinates; `solids` are enclosed
+    volumes and their centres, None of open meshes."""
     z_min = min(float(mesh.bounds[0][2]) for mesh in meshes)
     z_max = max(float(mesh.bounds[1][2]) for mesh in meshes)
     level = z_min + support_band(z_max - z_min, pitch)
