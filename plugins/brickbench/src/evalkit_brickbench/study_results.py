@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evalkit import UsageError
 from evalkit.report import Cell, Column, Estimate, Rate, Table
+from evalkit.stats import wilson
 from evalkit_brickbench.scoring.human import (
     HumanRate,
     Judgments,
@@ -95,10 +96,8 @@ def human_table(study: Study, answers: Judgments) -> Table:
     """How often each system's builds were preferred to models made by people, all systems in the last row."""
     rates = rates_against_humans(answers.verdicts, HUMAN)
     preferred, n = sum(rate.preferred for rate in rates), sum(rate.n for rate in rates)
-    rows = [
-        *(_human_row(rate) for rate in rates),
-        ("all", Rate(preferred / n, preferred, n), fair_coin_p_value(preferred, n)),
-    ]
+    everything = HumanRate("all", preferred, n, wilson(preferred, n), fair_coin_p_value(preferred, n))
+    rows = [_human_row(rate) for rate in (*rates, everything)]
     columns = (Column("system"), Column("preferred to people's", "right"), Column("p", "right"))
     ratios = sorted(match.build_parts / match.human_parts for match in study.matches)
     spread = f"parts of a build ÷ parts of the model beside it: {ratios[0]:.2f} to {ratios[-1]:.2f}"
