@@ -12,6 +12,7 @@ about the origin before. Parts of one shape share a program. Lengths in m, angle
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -141,7 +142,6 @@ class Object:
     free_standing: bool = True
     briefs: dict[str, str] = field(default_factory=dict)
     document: dict[str, Any] = field(default_factory=dict)
-    programs: dict[str, dict[str, Any]] = field(default_factory=dict)
     shapes: dict[str, Solid] = field(default_factory=dict)
     _offsets: dict[str, np.ndarray] = field(default_factory=dict)
     _parts: list[dict[str, Any]] = field(default_factory=list)
@@ -167,12 +167,12 @@ class Object:
     ) -> None:
         """A placed part, which is also the next step of the assembly, moved along `direction`.
 
-        `shape` names the solid in the catalogue; by default it is the part's role.
+        `shape` names the solid in the catalogue, where its size is added; by default it is the part's role.
         """
         name = self._shape_name(solid, shape or role)
         centre = rotation_matrix(turn) @ self._offsets[name] + np.asarray(at, dtype=float)
         source = {
-            "kind": "created",
+            "kind": "pool",
             "id": name,
             "position": [round(float(v), 6) + 0.0 for v in centre],
             "rotation": [float(v) for v in turn],
@@ -188,10 +188,8 @@ class Object:
         while name in self.shapes:
             number += 1
             name = f"{wanted.replace(' ', '_')}_{number}"
-        program = solid.program()
-        compiled = compile_program(program)
+        compiled = compile_program(solid.program())
         self.shapes[name] = solid
-        self.programs[name] = program
         self._offsets[name] = np.asarray(compiled.recentred_by, dtype=float)
         return name
 
@@ -305,7 +303,13 @@ class Object:
         rows.append({"id": f"H{len(rows) + 1}", "predicates": list(predicates), "source": source or SOURCE})
 
     def as_document(self, distractors: Sequence[tuple[str, Solid]] = ()) -> dict[str, Any]:
-        """The object's file."""
+        """The object's file. All of its reference is in the catalogue, so every tier can build it."""
+        catalogue = self._catalogue(distractors)
+        ids = {solid: f"P{number:03}" for number, solid in enumerate(catalogue, 1)}
+        parts = [
+            {**part, "source": {**part["source"], "id": ids[self.shapes[part["source"]["id"]]]}}
+            for part in self._parts
+        ]
         return {
             "task_id": self.task_id,
             "object": {
@@ -316,33 +320,45 @@ class Object:
             },
             "free_standing": self.free_standing,
             "conditions": [{"condition_id": id, "text": text} for id, text in self.briefs.items()],
-            "subpart_pool": {"parts": self._catalogue(distractors)},
+            "subpart_pool": {
+                "parts": [
+                    {"pool_part_id": ids[solid], "name": name, "program": solid.program()}
+                    for solid, name in catalogue.items()
+                ]
+            },
             **self.document,
             "reference": {
-                "programs": self.programs,
-                "parts": self._parts,
+                "programs": {},
+                "parts": parts,
                 "joints": self._joints,
                 "sequence": self._steps,
             },
         }
 
-    def _catalogue(self, distractors: Sequence[tuple[str, Solid]]) -> list[dict[str, Any]]:
-        """The reference's shapes, each also too small and too large, what was offered, and distractors."""
-        offers: list[tuple[str, Solid]] = []
-        for name, solid in self.shapes.items():
-            plain = name.replace("_", " ")
-            offers.append((plain, solid))
-            offers += [(f"{plain}, {factor:.0%}", scaled(solid, factor)) for factor in (0.75, 1.25)]
-        offers += self._pool
-        offers += distractors
-        unique = list(dict(reversed([(solid, name) for name, solid in offers])).items())[::-1]
-        return [
-            {"pool_part_id": f"P{number:03}", "name": name, "program": solid.program()}
-            for number, (solid, name) in enumerate(unique, 1)
-        ]
+    def _catalogue(self, distractors: Sequence[tuple[str, Solid]]) -> dict[Solid, str]:
+        """Names by solid: the reference's shapes, each also too small and too large, offers and distractors.
+
+        Names tell sizes and the order goes by a hash, so that neither tells which parts the reference uses.
+        """
+        offers = [(name.replace("_", " "), solid) for name, solid in self.shapes.items()]
+        offers += [(name, scaled(solid, factor)) for name, solid in offers for factor in (0.75, 1.25)]
+        names: dict[Solid, str] = {}
+        for name, solid in [*offers, *self._pool, *distractors]:
+            names.setdefault(solid, f"{name} {_size_mm(solid)}")
+        return {solid: names[solid] for solid in sorted(names, key=_hash)}
 
 
 SOURCE = "ordinary engineering knowledge"
+
+
+def _size_mm(solid: Solid) -> str:
+    """Extents as a catalogue gives them: "320 x 320 x 30"."""
+    mesh = compile_program(solid.program()).mesh
+    return " x ".join(f"{1000 * extent:.0f}" for extent in mesh.size)
+
+
+def _hash(solid: Solid) -> str:
+    return hashlib.sha256(json.dumps(solid.program()).encode()).hexdigest()
 
 
 def scaled(solid: Solid, factor: float) -> Solid:
