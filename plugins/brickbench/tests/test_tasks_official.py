@@ -11,6 +11,9 @@ import pytest
 
 from evalkit import UsageError
 from evalkit.data import Pull, data_folder, pulled
+from evalkit.plugins import load_plugins
+from evalkit.registry import Registry
+from evalkit.run.plan import load_tasks as load_suite_tasks
 from evalkit_brickbench.part_rules import PartRules
 from evalkit_brickbench.tasks import load_tasks, official
 
@@ -196,3 +199,29 @@ def test_a_missing_file_is_named(url, miniature):
     del miniature["/benchmark/alt-build/inventory.json"]
     with pytest.raises(UsageError, match=r"can't fetch .*alt-build/inventory\.json"):
         pull(url)
+
+
+# As a suite
+
+
+def official_suite(*overrides: str):
+    plugins = load_plugins()
+    return plugins, Registry.load(plugins, None).one("brickbench.official", overrides)
+
+
+def test_the_suite_plays_what_was_pulled(url, tmp_path):
+    pull(url)
+    mapping = tmp_path / "categories.json"
+    mapping.write_text(json.dumps({"mod-001": "castle"}))
+    plugins, suite = official_suite("tasks.setting=model", f"tasks.categories_file={mapping}")
+    tasks = load_suite_tasks(plugins, suite)
+    assert [task.id for task in tasks] == ["mod-001", "mod-002"]
+    assert [task.hidden["category"] for task in tasks] == ["castle", None]
+    plugins, suite = official_suite()
+    assert len(load_suite_tasks(plugins, suite)) == 6
+
+
+def test_the_suite_says_how_to_get_the_files(url):
+    plugins, suite = official_suite()
+    with pytest.raises(UsageError, match="run `evalkit data pull brickbench`"):
+        load_suite_tasks(plugins, suite)
