@@ -103,6 +103,15 @@ class Tampered:
         change(document)
         path.write_text(json.dumps(document))
 
+    def manifest(self, change: Callable[[Any], Any]) -> None:
+        """Change the manifest."""
+        self.edit("manifest.json", change)
+
+    def declare(self, change: Callable[[Any], Any]) -> None:
+        """Change the configuration in the manifest and in every summary."""
+        self.manifest(lambda document: change(document["inclusion"]))
+        self.edit_all("sessions/*/*/*/summary.json", lambda document: change(document["configuration"]))
+
     def seal(self) -> None:
         """List the files that are there with their hashes; secret-looking and left-over files too."""
         manifest = json.loads((self.folder / "manifest.json").read_text())

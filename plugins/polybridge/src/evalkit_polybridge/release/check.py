@@ -38,6 +38,7 @@ from evalkit_polybridge.release.scrub import is_secret_file, secrets_in
 _ROUND_FILE = re.compile(
     r"design\.json|save\.txt|frames\.json|editor\.png|contact_sheet\.png|frames/[^/]+\.png"
 )
+_SUMMARY_FIELDS = ("agent", "condition", "epoch", "agent_entry", "runs", "configuration", "figures")
 
 
 def check_release(folder: Path, *, images: Path | None = None, simulate: bool = False) -> Report:
@@ -209,6 +210,7 @@ class _Check:
 
     def _summary(self, path: str, session: SessionKey, summary: Mapping[str, Any]) -> None:
         report, episodes = self._report, self._episodes.get(session, [])
+        report.only(path, summary, _SUMMARY_FIELDS)
         if SessionKey(summary["agent"], summary["condition"], summary["epoch"]) != session:
             report.find("misplaced", path, "is the summary of another session")
         for where, name, one, other in _differences(summary["configuration"], self._manifest["inclusion"]):

@@ -11,7 +11,26 @@ from evalkit_polybridge.release.check_episode import Checked
 from evalkit_polybridge.release.gather import SessionKey
 from evalkit_polybridge.release.layout import session_path
 from evalkit_polybridge.release.manifest import MANIFEST, SESSIONS, inclusion, level_entry
-from evalkit_polybridge.specs import EMBEDDED
+from evalkit_polybridge.specs import EMBEDDED, NATIVE
+
+BENCHMARK = "polybridge"
+_FIELDS = (
+    "format",
+    "format_version",
+    "benchmark",
+    "game",
+    "inclusion",
+    "executors",
+    "conditions",
+    "levels",
+    "agents",
+    "sessions",
+    "runs",
+    "counts",
+    "packages",
+    "files",
+    "images",
+)
 
 Episodes = Mapping[SessionKey, Sequence[Checked]]
 """The episodes that were found, by session."""
@@ -24,6 +43,11 @@ def declared_sessions(manifest: Mapping[str, Any]) -> list[SessionKey]:
 
 def check_claims(context: Context, episodes: Episodes) -> None:
     """Compare the manifest with the episodes that were found, with itself, and with what is installed."""
+    context.report.only(MANIFEST, context.manifest, _FIELDS)
+    if list(context.manifest["benchmark"]) != [BENCHMARK]:
+        context.report.find(
+            "protocol", MANIFEST, f"is of {context.manifest['benchmark']}, not of {BENCHMARK}"
+        )
     _sessions(context, episodes)
     _counts(context, episodes)
     _levels(context)
@@ -133,7 +157,7 @@ def _executors(context: Context) -> None:
     from evalkit_polybridge.constants import physics_constants
 
     report, manifest = context.report, context.manifest
-    claimed = manifest["inclusion"]["executors"]
+    claimed, installed = manifest["inclusion"]["executors"], (EMBEDDED.version, physics_constants())
     if claimed.keys() != manifest["executors"].keys():
         report.find("protocol", MANIFEST, "describes other executors than its predicate names")
     for id, executor in manifest["executors"].items():
@@ -142,9 +166,11 @@ def _executors(context: Context) -> None:
             report.find("protocol", MANIFEST, f"{id} has two versions or hashes of constants")
         if sha256_of(executor["constants"]) != executor["constants_sha256"]:
             report.find("protocol", MANIFEST, f"the constants of {id} don't have their hash")
-        if id == EMBEDDED.id and executor["constants"] != physics_constants():
-            report.notes.append(f"{id} has other constants than the installed one")
+        if id == EMBEDDED.id and (executor["version"], executor["constants"]) != installed:
+            report.notes.append(f"{id} is installed in another version or with other constants")
     calibration = manifest["inclusion"]["settings"].get("calibration")
+    if NATIVE.id in manifest["executors"] and manifest["executors"][NATIVE.id]["constants"] != calibration:
+        report.find("protocol", MANIFEST, f"the constants of {NATIVE.id} are not the calibration")
     if manifest["game"] != (None if calibration is None else calibration["game"]):
         report.find("protocol", MANIFEST, "the game isn't that of the calibration")
 
@@ -161,5 +187,9 @@ def _notes(context: Context) -> None:
             notes.append(f"{condition}: {levels} of {size} levels")
     for condition in sorted(context.installed.from_files):
         notes.append(f"{condition}: levels from files are not compared with anything")
+    for executor, runs in sorted(context.foreign.items()):
+        notes.append(f"{runs} runs of {executor} can't be made again: their verdicts are taken as told")
+    if context.redrawn:
+        notes.append(f"the pictures of {context.redrawn} runs are of runs that came out otherwise")
     for why, times in sorted(context.early.items()):
         notes.append(f"{times} episodes ended because of {why}, which can't be recomputed")

@@ -36,8 +36,9 @@ class Context:
     """A release being checked; what it has besides files, manifest and report fills as episodes are checked.
 
     `seen` maps episodes to the files of their trajectories, `rounds` the folders of episodes to their number
-    of rounds, `levels` condition and level to the fingerprint of the first such level and its file; `early`
-    counts the reasons for which episodes ended that nothing in their rounds explains.
+    of rounds, `levels` condition and level to the fingerprint of the first such level and its file. Counted
+    are: in `early` the reasons for which episodes ended that nothing in their rounds explains, in `foreign`
+    the runs of executors that can't be made again, in `redrawn` pictures that are of another run.
     """
 
     folder: Path
@@ -48,6 +49,8 @@ class Context:
     rounds: dict[str, int] = field(default_factory=dict)
     levels: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     early: Counter[str] = field(default_factory=Counter)
+    foreign: Counter[str] = field(default_factory=Counter)
+    redrawn: int = 0
     runs: list[Ran] = field(default_factory=list)
 
     @property

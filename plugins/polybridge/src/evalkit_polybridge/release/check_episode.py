@@ -33,6 +33,21 @@ _COUNTERS = (
     "reached_physics",
 )
 
+_IDENTITY = ("agent", "condition", "epoch", "level")
+_FIELDS = (*_IDENTITY, "run", "seed", "level_inputs", "strict_budget", "prompt_sha256", "rounds")
+_ROUND_FIELDS = (
+    "round",
+    "outcome",
+    "time",
+    "reply",
+    "mistake",
+    "design",
+    "violations",
+    "executions",
+    "model_calls",
+    "feedback",
+)
+
 
 class Checked(NamedTuple):
     """An episode's key, the run that it says it is of, its figures as recomputed, its number of rounds."""
@@ -49,7 +64,8 @@ def check_episode(context: Context, path: str) -> Checked:
     Raises what a malformed document makes its reader raise (`Report.guarded` explains it).
     """
     document = read_json(read_bytes(context.folder / path))
-    key = Key(*(document[name] for name in ("agent", "condition", "epoch", "level")))
+    context.report.only(path, document, _FIELDS)
+    key = Key(*(document[name] for name in _IDENTITY))
     _place(context, path, key)
     _run(context, path, key, document)
     level = level_from_inputs(document["level_inputs"])
@@ -121,6 +137,7 @@ def _rounds(
     folder, loaded = path.removesuffix("/trajectory.json"), 0
     for item, call in zip(rounds, trajectory.calls, strict=True):
         where = f"{path} round {call.number}"
+        context.report.only(where, item, _ROUND_FIELDS)
         if (item["round"], item["outcome"]) != (call.number, call.outcome):
             context.report.find(
                 "verdict", where, f"is told as {item['outcome']!r}, it comes out as {call.outcome!r}"
@@ -147,8 +164,8 @@ def _result(
     except OSError:
         report.find("missing file", file, "there is a trajectory and no result")
         return
-    identity = ("agent", "condition", "epoch", "level")
-    for name in identity:
+    report.only(file, result, (*_IDENTITY, "budget", "strict_budget", "ended", *figures))
+    for name in _IDENTITY:
         if result[name] != document[name]:
             report.find("misplaced", file, f"{name} is {result[name]!r}, the trajectory's {document[name]!r}")
     budget = document["level_inputs"]["context"]["task_context"]["budget_limit"]
@@ -158,8 +175,6 @@ def _result(
         if result.get(name) != value:
             kind = "counter" if name in _COUNTERS else "score"
             report.find(kind, file, f"{name} is {result.get(name)!r}, the trajectory gives {value!r}")
-    for name in sorted(result.keys() - {*identity, "budget", "strict_budget", "ended", *figures}):
-        report.find("form", file, f"no result has a field {name!r}")
     _end(context, file, result["ended"], trajectory)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -48,6 +48,12 @@ class Report:
     def find(self, kind: str, file: str, message: str) -> None:
         """Take note of something wrong."""
         self.findings.append(Finding(kind, file, message))
+
+    def only(self, file: str, document: Mapping[str, Any], names: Iterable[str]) -> None:
+        """Find fields that such a document doesn't have, and miss those that it has."""
+        for name in sorted(document.keys() ^ set(names)):
+            what = "has a field that no release has" if name in document else "lacks a field"
+            self.find("form", file, f"{what}: {name!r}")
 
     @contextmanager
     def guarded(self, file: str) -> Iterator[None]:

@@ -7,6 +7,8 @@ import json
 import os
 import secrets
 import shutil
+import signal
+import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import UsageError
-from evalkit_polybridge.native.termination import orderly_end
 from evalkit_polybridge.release.gather import Gathered
 from evalkit_polybridge.release.layout import File, files_of, json_bytes
 from evalkit_polybridge.release.manifest import MANIFEST, SESSIONS, file_entry, manifest
 
 NO_IMAGES = "none"
+#: Besides Ctrl-C: a request to terminate and a terminal that goes away, where the system has them.
+_REQUESTS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 #: The earliest moment that a ZIP file can name: its members have no time of their own.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -29,7 +32,7 @@ def export_paper(gathered: Gathered, folder: Path) -> int:
 
     UsageError if the folder exists or can't be written.
     """
-    with orderly_end(), _new_folder(folder) as temporary:
+    with _interruptible(), _new_folder(folder) as temporary:
         return sum(1 for file in files_of(gathered, images=True) if _write(temporary, file))
 
 
@@ -43,7 +46,7 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
     files: dict[str, Any] = {}
     pictures: dict[str, Any] = {}
     rounds = 0
-    with orderly_end(), _new_folder(folder) as temporary, _packing(archive) as pack:
+    with _interruptible(), _new_folder(folder) as temporary, _packing(archive) as pack:
         for path, data in files_of(gathered, images=images != NO_IMAGES):
             name, is_picture = f"{SESSIONS}/{path}", path.endswith(".png")
             (pictures if is_picture else files)[name] = file_entry(data)
@@ -70,6 +73,27 @@ def leftovers(*paths: Path) -> list[Path]:
 def _temporary(path: Path) -> Path:
     """Where an output is written first; no other process takes the same name, not even one of the same id."""
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Requests to end the process are like Ctrl-C inside, so that what is half written is removed.
+
+    Requests that somebody handles or ignores stay theirs; only the main thread hears any.
+    """
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    heard = threading.current_thread() is threading.main_thread()
+    taken = [r for r in _REQUESTS if heard and signal.getsignal(r) is signal.SIG_DFL]
+    for request in taken:
+        signal.signal(request, interrupt)
+    try:
+        yield
+    finally:
+        for request in taken:
+            signal.signal(request, signal.SIG_DFL)
 
 
 class _Pack:
