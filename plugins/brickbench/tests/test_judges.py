@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import arena_standin as standin
 import pytest
@@ -139,12 +141,20 @@ def metrics(done: subprocess.CompletedProcess[str]) -> dict:
     return run["metrics"]
 
 
-def test_skipped_without_a_judge_and_judged_later(tmp_path):
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> tuple[Path, dict]:
+    """A folder with a run of one task, and the metrics that were printed."""
+    folder = tmp_path_factory.mktemp("played")
     words = ["--id", "ek-smoke-model", "--format", "json"]
-    first = metrics(evalkit(tmp_path, "run", "brickbench.smoke", *words))
+    return folder, metrics(evalkit(folder, "run", "brickbench.smoke", *words))
+
+
+def test_skipped_without_a_judge_and_judged_later(played, tmp_path):
+    folder, first = played
     for name in ("brickbench.vqa", "brickbench.vqa_zero_filled"):
         assert first[name]["value"] is None
         assert "no judge" in json.dumps(first[name])
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     lines = "\n".join(f"{n}: {'no' if n == 1 else 'yes'}" for n in range(1, 9))
     (tmp_path / "script.json").write_text(json.dumps([lines]))
     judge = ["--judge", "scripted:script.json", "--format", "json"]
@@ -189,8 +199,8 @@ def test_a_budget_ends_the_judging_and_the_next_command_goes_on(small, tmp_path)
     assert client.calls == 3
 
 
-def test_a_budget_needs_prices_and_a_judge(tmp_path):
-    evalkit(tmp_path, "run", "brickbench.smoke", "--id", "ek-smoke-model", "--format", "json")
+def test_a_budget_needs_prices_and_a_judge(played, tmp_path):
+    shutil.copytree(played[0], tmp_path, dirs_exist_ok=True)
     assert "name one with --judge" in evalkit(tmp_path, "rescore", "--max-cost", "1", code=2).stderr
     (tmp_path / "script.json").write_text('["1: yes"]')
     judge = ["--judge", "scripted:script.json", "--max-cost", "1"]

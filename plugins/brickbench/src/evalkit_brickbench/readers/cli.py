@@ -38,6 +38,7 @@ def import_designs(file: Path, output: Path, colour: int, as_json: bool) -> None
     Examples:
       evalkit brickbench import sample.txt -o sample.ldr
       evalkit brickbench import bricknet.jsonl -o bricknet
+      evalkit run brickbench.official --agent submission:bricknet
       evalkit try brickbench.model sample.txt
     """
     from evalkit_brickbench.readers.errors import ReaderError
