@@ -159,6 +159,13 @@ def test_library_folder_is_made_again_if_it_is_damaged(
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
 
 
+def test_library_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(contents, "cache_folder", lambda: tmp_path / "file" / "cache")
+    with pytest.raises(UsageError, match="set XDG_CACHE_HOME"):
+        library_folder()
+
+
 TASK = Task(
     "t", {"prompt": "a red wall", "setting": "model", "part_rules": {"min_parts": 1, "max_parts": 400}}
 )

@@ -21,7 +21,7 @@ def broken_rules(model: Assembly, task: str | Path = "task.json") -> tuple[str, 
     try:
         inputs = json.loads(Path(task).read_text(encoding="utf-8"))
         rules = PartRules.of(inputs)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BuildError(f"there are no part rules to be read from {task}: {error}") from error
     if rules is None:
         return ()

@@ -21,6 +21,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from evalkit import UsageError
 from evalkit_brickbench.guide import guide_text, primer_text
 from evalkit_brickbench.parts._wheel_cache import cache_folder
 
@@ -78,11 +79,26 @@ def library_sha256() -> str:
 
 
 def library_folder() -> Path:
-    """The library in a folder of the user's cache, from which it can be imported; made if it isn't there."""
+    """The library in a folder of the user's cache, from which it can be imported; made if it isn't there.
+
+    UsageError if it can't be written.
+    """
     folder = cache_folder() / f"library-{library_sha256()[:16]}"
     if not _intact(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f"{folder.name}."))
+        try:
+            _make(folder)
+        except OSError as error:
+            raise UsageError(
+                f"the building library can't be put into {folder.parent}: {error.strerror}; set "
+                "XDG_CACHE_HOME to a folder that can be written to"
+            ) from error
+    return folder
+
+
+def _make(folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f"{folder.name}."))
+    try:
         for name, content in library_files().items():
             path = made / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +107,8 @@ def library_folder() -> Path:
         compileall.compile_dir(made, quiet=2)
         made.chmod(0o755)
         _move(made, folder)
-    return folder
+    finally:
+        shutil.rmtree(made, ignore_errors=True)  # nothing is there if it was put in place
 
 
 def _intact(folder: Path) -> bool:
@@ -109,8 +126,6 @@ def _move(made: Path, folder: Path) -> None:
         if not _intact(folder):
             shutil.rmtree(folder)
             os.rename(made, folder)
-        else:
-            shutil.rmtree(made)
 
 
 def furnish_library(folder: Path, inputs: Mapping[str, Any]) -> tuple[Path, ...]:
@@ -146,7 +161,10 @@ def _write_task(folder: Path, inputs: Mapping[str, Any]) -> None:
 
 
 def _python_folders() -> Iterator[Path]:
-    """Where this Python and its packages are."""
-    yield Path(sys.prefix)
-    yield Path(sys.base_prefix)
-    yield Path(sys.executable).resolve().parent
+    """Where this Python and its packages are; UsageError if showing that would show the user's files."""
+    for folder in (Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent):
+        if Path.home().is_relative_to(folder):
+            raise UsageError(
+                f"Python is installed in {folder}, all of which agents would see; use another one"
+            )
+        yield folder
