@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import arena_standin as standin
@@ -16,7 +17,7 @@ from arena_standin import BLUE, GREEN, RED, YELLOW, ColourJudge, evalkit, read_l
 from evalkit import Task, UsageError
 from evalkit.models import Budgeted, open_model, parse_options
 from evalkit_brickbench.arena import Rules, Schedule, judge_missing, plan, verdicts
-from evalkit_brickbench.arena_results import results
+from evalkit_brickbench.arena_results import read_ratings, results
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, check_anchors, read_anchors
 from evalkit_brickbench.judges.asking import Judge
 from evalkit_brickbench.judges.entrants import Entrants
@@ -373,6 +374,9 @@ def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path):
     assert found["comparable_with_published"] is False
     assert set(found["ratings"]) == {"overall", "model", "set", "alt-build"}
     assert len(found["ratings"]["overall"]["systems"]) == 2
+    kept = read_ratings(tmp_path / "arena")
+    assert asdict(kept.ratings["model"])["systems"] == tuple(found["ratings"]["model"]["systems"])
+    assert (kept.judge, list(kept.notes)) == ("openai/stand-in", found["notes"])
     again = evalkit(runs, *command, "--format", "csv")
     assert "brickbench.ratings,overall / cli:ann.toml,ELO," in again.stdout
     assert len(provider.requests) == 13

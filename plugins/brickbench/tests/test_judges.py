@@ -21,6 +21,7 @@ from evalkit.store.reader import find_run
 from evalkit.store.writer import RunWriter
 from evalkit_brickbench.judges import vqa
 from evalkit_brickbench.judges.vqa import QuestionJudge
+from evalkit_brickbench.results import outcomes
 
 GRAPH = [
     {
@@ -166,6 +167,9 @@ def test_skipped_without_a_judge_and_judged_later(played, tmp_path):
     assert "judging 0 final designs" in again.stderr
     assert metrics(again)["brickbench.vqa"] == after["brickbench.vqa"]
     evalkit(tmp_path, "verify")
+    (outcome,) = (found := outcomes([str(find_run(None, tmp_path / "runs"))])).all
+    assert (outcome.record.vqa, sum(outcome.held)) == (pytest.approx(1 / 8), 1)
+    assert found.notes == ("VQA by scripted:script.json",)
 
 
 class YesMan:

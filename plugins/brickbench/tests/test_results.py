@@ -169,6 +169,22 @@ def test_outcomes_are_read_from_records(runs, monkeypatch):
         outcomes([str(first), str(first)])
 
 
+def test_several_protocols_are_noted(runs, monkeypatch, tmp_path):
+    monkeypatch.chdir(runs)
+    first = min((runs / "runs").iterdir(), key=lambda path: path.name)
+    other = tmp_path / "other"
+    shutil.copytree(first, other)
+    manifest = json.loads((other / "run.json").read_text())
+    manifest["run"] = "other"
+    manifest["protocol"]["settings"] |= {"profile": "bricknet-0.1.0", "kit": "ldraw"}
+    (other / "run.json").write_text(json.dumps(manifest))
+    found = outcomes([str(first), str(other)])
+    assert found.notes == (
+        "the runs were checked under several protocols, profile: brickbench, bricknet-0.1.0",
+    )
+    assert {"cli:good.toml", "cli:good.toml (ldraw)"} <= set(found.systems)
+
+
 def test_the_command_prints_tables(runs, monkeypatch):
     monkeypatch.chdir(runs)
     first = str(min((runs / "runs").iterdir(), key=lambda path: path.name))

@@ -6,25 +6,28 @@ Read from the records; only builds that the validators refused are looked at aga
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from evalkit import Episode, Task
+from evalkit.errors import UnknownNameError
 from evalkit.report import RecordedRun
 from evalkit_brickbench.designs import look
 from evalkit_brickbench.inspection import Inspection
 from evalkit_brickbench.judges.entrants import Build, build_of, kit_of, open_runs, system_names
 from evalkit_brickbench.scoring.tables import BuildRecord, Contents, rented_cost_usd, token_cost_usd
 from evalkit_brickbench.scoring.vqa import JudgedBuild
-from evalkit_brickbench.settings import settings_of
+from evalkit_brickbench.settings import BrickSettings, settings_of
 from evalkit_brickbench.specs import STABILITY, VQA
 from evalkit_brickbench.tasks.schema import Question
 
 COLLISIONS = frozenset({"collision", "collisions", "too_dense"})
 """Codes of violations that are collisions; all others of a readable build break a part rule."""
 UNKNOWN_CATEGORY = "unknown"
+UNJUDGED = ("kit", "sandbox")
+"""Settings that decide how builds come about, not how they're checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One answer to one prompt. `kit` is what the agent had to build with; `held` says which questions hold,
-    None where no judge answered them; `build` is None if there is none."""
+    None where no judge, who is named by `judge`, answered them; `build` is None if there is none."""
 
     record: BuildRecord
     agent: str
@@ -55,6 +58,7 @@ class Outcome:
     task: Task
     held: tuple[bool, ...] | None
     build: Build | None
+    judge: str | None = None
 
     @property
     def category(self) -> str:
@@ -103,10 +107,9 @@ def outcomes(
 
     A further epoch of a task counts as a prompt of its own, `TASK#2`. `need_not_stand`: systems whose
     validity has no stability term. Planned episodes without a result, and builds whose stability couldn't be
-    looked at, are left out and noted. Errors as in `open_runs`; UsageError for prices of unknown systems.
+    looked at, are left out and noted, as are several protocols or judges. Errors as in `open_runs`, and
+    UnknownNameError for prices of systems that aren't there.
     """
-    from evalkit.errors import UnknownNameError
-
     runs = open_runs(names)
     system_of = system_names(runs)
     prices = prices or Prices()
@@ -115,7 +118,7 @@ def outcomes(
         if name not in known:
             raise UnknownNameError("system", name, sorted(known))
     found: list[Outcome] = []
-    notes: list[str] = []
+    notes = _protocol_notes(runs)
     for run in runs:
         unfinished = 0
         for episode, task in run.played:
@@ -131,7 +134,21 @@ def outcomes(
             )
         if unfinished:
             notes.append(f"{run.name}: {unfinished} builds lack a verdict on stability; they aren't counted")
+    judges = sorted({outcome.judge for outcome in found if outcome.judge is not None})
+    if judges:
+        several = "" if len(judges) == 1 else "several judges, whose answers can't be compared: "
+        notes.append(f"VQA by {several}{', '.join(judges)}")
     return Outcomes(tuple(found), tuple(notes))
+
+
+def _protocol_notes(runs: Sequence[RecordedRun]) -> list[str]:
+    """What the runs' protocols differ in, as far as verdicts depend on it."""
+    notes = []
+    for name in BrickSettings.model_fields:
+        values = sorted({str(run.reader.settings.get(name)) for run in runs})
+        if name not in UNJUDGED and len(values) > 1:
+            notes.append(f"the runs were checked under several protocols, {name}: {', '.join(values)}")
+    return notes
 
 
 def _outcome(
@@ -143,7 +160,9 @@ def _outcome(
     contents = None if build is None else _contents(episode, build, refused=bool(codes))
     if contents is not None and not codes and has_to_stand and contents.stable is None:
         return None
-    score, held = _answers(episode)
+    if contents is not None and codes & COLLISIONS and contents.colliding_pairs == 0:
+        contents = replace(contents, colliding_parts=None, colliding_pairs=None)  # an older check's verdict
+    score, held, judge = _answers(episode)
     key = episode.key
     record = BuildRecord(
         system,
@@ -155,7 +174,7 @@ def _outcome(
         cost_usd=_cost_usd(episode, system, prices),
         has_to_stand=has_to_stand,
     )
-    return Outcome(record, key.agent, kit_of(run), task, held, build)
+    return Outcome(record, key.agent, kit_of(run), task, held, build, judge)
 
 
 def _violations(episode: Episode) -> frozenset[str]:
@@ -189,13 +208,13 @@ def contents_of(found: Inspection) -> Contents:
     )
 
 
-def _answers(episode: Episode) -> tuple[float | None, tuple[bool, ...] | None]:
-    """The judge's score of the final build and which questions hold; None without a usable answer."""
+def _answers(episode: Episode) -> tuple[float | None, tuple[bool, ...] | None, str | None]:
+    """The judge's score of the final build, which questions hold, and who judged; None without an answer."""
     found = episode.evidence(VQA.id)
-    if found is None or "error" in found:
-        return None, None
-    data: Mapping[str, Any] = episode.load(found["data"])
-    return (None, None) if data["held"] is None else (data["score"], tuple(data["held"]))
+    data: Mapping[str, Any] = {} if found is None or "error" in found else episode.load(found["data"])
+    if data.get("held") is None:
+        return None, None, None
+    return data["score"], tuple(data["held"]), str(data["judge"]["source"]["model"])
 
 
 def _cost_usd(episode: Episode, system: str, prices: Prices) -> float | None:
