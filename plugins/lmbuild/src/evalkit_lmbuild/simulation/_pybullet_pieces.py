@@ -14,6 +14,7 @@ import pybullet
 from scipy.spatial.transform import Rotation
 
 from evalkit_lmbuild.design import Floats
+from evalkit_lmbuild.simulation.errors import EngineLimitError
 from evalkit_lmbuild.simulation.masses import principal
 from evalkit_lmbuild.simulation.model import FRICTION, Body, Model
 from evalkit_lmbuild.simulation.shapes import Cylinder, Shape
@@ -24,6 +25,8 @@ TRACE_SHARE = 1e-4
 """Mass of links that only carry a shape or an intermediate freedom, in masses of their body."""
 MAX_MASS_RATIO = 1e4
 """Bodies lighter than the heaviest by more are given this fraction of its mass."""
+MAX_LINKS = 127
+"""Bullet numbers no more links of one multi-body."""
 TYPES = {
     "turn": pybullet.JOINT_REVOLUTE,
     "slide": pybullet.JOINT_PRISMATIC,
@@ -90,6 +93,8 @@ class Pieces:
             if solid.body in spots
             for shape in solid.shapes
         ]
+        if len(links) > MAX_LINKS:
+            raise EngineLimitError(f"{len(links)} joints and shapes in one piece, PyBullet takes {MAX_LINKS}")
         multi = self._create(head, links)
         final = _numbering(links)
         for index in members:

@@ -7,7 +7,7 @@ import numpy as np
 from evalkit_lmbuild.design import Design, Joint
 
 MAX_PARTS = 200
-MAX_MOVERS = 100
+MAX_MOVERS = 64
 MAX_REACH_M = 100.0
 MIN_SIZE_M = 1e-4
 

@@ -92,6 +92,13 @@ class Model:
         return sum(body.mass.kg for body in self.bodies)
 
     @property
+    def degrees(self) -> int:
+        """Degrees of freedom."""
+        heads = sum(body.parent < 0 for body in self.bodies) - self.mounted
+        own = [3 if f.kind == "ball" else 1 for body in self.bodies for f in body.freedoms]
+        return 6 * heads + sum(own)
+
+    @property
     def root_piece(self) -> frozenset[int]:
         """Bodies tied to the root by joints."""
         return self.downstream(0)

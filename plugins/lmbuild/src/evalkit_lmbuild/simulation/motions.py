@@ -21,6 +21,8 @@ UPRIGHT_DEG = 15.0
 REACHED = 0.99
 """A target reached to this share ends the search for a better one."""
 NO_TARGET = 1e-9
+FULL_TURN = 2 * pi
+"""A limit beyond this is driven this far."""
 PUSH_WEIGHTS = 0.1
 ROLL_SHARE = 0.25
 """Share of the frictionless travel that scores 1."""
@@ -72,9 +74,11 @@ def _targets(
         half = float(np.ptp(np.concatenate(points))) / 2
         ends = (half, -half)
     elif joint.type in ("continuous", "cylindrical"):
-        ends = (2 * pi, -2 * pi)
+        ends = (FULL_TURN, -FULL_TURN)
     else:
         ends = (pi / 2, -pi / 2)
+    if freedom.kind != "slide":
+        ends = tuple(float(np.clip(end, -FULL_TURN, FULL_TURN)) for end in ends)
     chosen = sorted({end for end in ends if abs(end) > NO_TARGET}, key=lambda end: (-abs(end), -end))
     axes = np.eye(3) if freedom.kind == "ball" else np.ones((1, 1))
     return [axis * end for axis in axes for end in chosen]

@@ -10,10 +10,20 @@ from evalkit_lmbuild.design import Design, Joint
 from evalkit_lmbuild.kernel import Field, KernelError
 from evalkit_lmbuild.simulation.building import build
 from evalkit_lmbuild.simulation.contacts import Contacts, contacts_of
+from evalkit_lmbuild.simulation.errors import EngineLimitError
 from evalkit_lmbuild.simulation.fitness import unfit
 from evalkit_lmbuild.simulation.groups import Tree
 from evalkit_lmbuild.simulation.model import Model
-from evalkit_lmbuild.simulation.motions import REACHED, Start, actuate, drives, roll
+from evalkit_lmbuild.simulation.motions import (
+    HOLD_STEPS,
+    PUSH_STEPS,
+    RAMP_STEPS,
+    REACHED,
+    Start,
+    actuate,
+    drives,
+    roll,
+)
 from evalkit_lmbuild.simulation.requests import (
     MAX_CANDIDATES,
     WORKS_FROM,
@@ -32,6 +42,10 @@ from evalkit_lmbuild.simulation.world import World, open_world
 
 MAX_TARGETS = 6
 """Targets of one request that are driven to, per joint and freedom."""
+
+MAX_WORK = {"mujoco": 1e8, "pybullet": 2e7}
+"""Steps × contacts × degrees of freedom that one call may cost, about 30 s; counted, not timed, so that
+results don't depend on the machine."""
 
 
 def simulate(
@@ -52,11 +66,13 @@ def simulate(
         except KernelError as error:
             problem = str(error)
     if problem:
-        settled = Settled("unfit", problem)
-        return SimulationResult(settled, tuple(_refused(r, settled) for r in requests), settings)
+        return _unfit(requests, settings, problem)
     model, tree = build(design, contacts, settings)
     start: Start = partial(open_world, engine=settings.engine)
-    world = start(model)
+    try:
+        world = start(model)
+    except EngineLimitError as error:
+        return _unfit(requests, settings, str(error))
     try:
         settled = settle(world, model)
         stage = _Stage(design, contacts, settings, model, tree, world, start)
@@ -74,9 +90,9 @@ def simulate(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Stage:
-    """A settled world and what its motions are judged with."""
+    """A settled world and what its motions are judged with; `work` is what the motions have cost."""
 
     design: Design
     contacts: Contacts
@@ -85,11 +101,30 @@ class _Stage:
     tree: Tree
     world: World
     start: Start
+    work: float = 0.0
 
     def play(self, request: Motion) -> MotionResult:
         """Run one motion."""
-        if isinstance(request, Roll):
-            return self._rolled(request)
+        try:
+            return self._rolled(request) if isinstance(request, Roll) else self._actuated(request)
+        except _TooHeavyError:
+            return MotionResult(request, 0.0, "unfit", self._weight())
+
+    def _spend(self, steps: int) -> None:
+        """Count the work of a run; raise `_TooHeavyError` if that is too much."""
+        self.work += steps * max(1, self.world.contacts()) * self.model.degrees
+        if self.work > MAX_WORK[self.settings.engine]:
+            raise _TooHeavyError
+
+    def _weight(self) -> str:
+        """Why the motions are more than what is simulated."""
+        return (
+            f"too much work: {self.world.contacts()} contacts, {self.model.degrees} degrees of freedom "
+            "and many motions"
+        )
+
+    def _actuated(self, request: Actuate) -> MotionResult:
+        """The best of the candidate joints."""
         joints = [
             next(j for j in self.design.joints if j.id == name) for name in request.joints[:MAX_CANDIDATES]
         ]
@@ -103,7 +138,7 @@ class _Stage:
             if attempts and max(attempt.score for attempt in attempts) >= REACHED:
                 break
         if not attempts:
-            reason = notes[0] if notes else "no candidate joint"
+            reason = notes[0] if notes else f"joint {joints[0].id} has no range other than 0"
             return MotionResult(request, 0.0, "unjointed", reason, notes=tuple(notes))
         best = max(attempts, key=lambda attempt: attempt.score)
         masked = self._masked(best)
@@ -128,6 +163,7 @@ class _Stage:
                 ]
         try:
             for drive in list(drives(self.design, model, joint, request))[: 2 * MAX_TARGETS]:
+                self._spend(RAMP_STEPS + HOLD_STEPS)
                 attempts.append(actuate(world, model, drive))
                 if attempts[-1].score >= REACHED:
                     break
@@ -137,6 +173,7 @@ class _Stage:
         return attempts
 
     def _rolled(self, request: Roll) -> MotionResult:
+        self._spend(2 * PUSH_STEPS)
         settled, attempts = roll(self.model, request.parts, self.start)
         if not settled.rests:
             reason = f"with released wheels: {settled.reason}"
@@ -184,6 +221,10 @@ class _Stage:
         return f"joint {joint.id} is a hinge and a slide on one body" if joint.type == "cylindrical" else ""
 
 
+class _TooHeavyError(Exception):
+    """The work of the motions so far is all that is done for one design."""
+
+
 def _status(best: Attempt, masked: Sequence[MaskedPair]) -> tuple[str, str]:
     """Status and reason of the best attempt."""
     if best.problem:
@@ -197,6 +238,12 @@ def _status(best: Attempt, masked: Sequence[MaskedPair]) -> tuple[str, str]:
         pair = min(hidden, key=lambda p: p.free_share or 0.0)
         return "masked", f"{reached} through {pair.resting}, whose collision with {pair.moving} is masked"
     return "works", reached
+
+
+def _unfit(requests: Sequence[Motion], settings: Settings, problem: str) -> SimulationResult:
+    """The result of a design that can't be simulated."""
+    settled = Settled("unfit", problem)
+    return SimulationResult(settled, tuple(_refused(request, settled) for request in requests), settings)
 
 
 def _refused(request: Motion, settled: Settled) -> MotionResult:

@@ -35,6 +35,9 @@ class World(Protocol):
     def energy(self) -> float:
         """Kinetic energy of everything and potential energy in gravity, J; the zero is arbitrary."""
 
+    def contacts(self) -> int:
+        """Points of contact at the last step."""
+
     def depth(self) -> float:
         """Deepest penetration, m, among the bodies tied to the root and the floor."""
 

@@ -88,6 +88,10 @@ class MujocoWorld:
         """Potential and kinetic energy at the last step."""
         return float(self._data.energy.sum())
 
+    def contacts(self) -> int:
+        """Points of contact."""
+        return int(self._data.ncon)
+
     def depth(self) -> float:
         """Deepest contact of the root's piece."""
         contact = self._data.contact

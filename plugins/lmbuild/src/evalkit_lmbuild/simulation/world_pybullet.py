@@ -13,6 +13,7 @@ import pybullet
 
 from evalkit_lmbuild.design import Floats
 from evalkit_lmbuild.simulation._pybullet_pieces import Pieces
+from evalkit_lmbuild.simulation.errors import EngineLimitError
 from evalkit_lmbuild.simulation.model import FRICTION, GRAVITY, STEP_S, Model
 
 MOTOR_GAIN = 0.1
@@ -44,7 +45,11 @@ class PybulletWorld:
         plane = pybullet.createCollisionShape(pybullet.GEOM_PLANE, **self._at)
         self._floor = pybullet.createMultiBody(0.0, plane, basePosition=[0.0, 0.0, model.floor_m], **self._at)
         pybullet.changeDynamics(self._floor, -1, lateralFriction=FRICTION[0], **self._at)
-        self._pieces = Pieces(model, self._client)
+        try:
+            self._pieces = Pieces(model, self._client)
+        except EngineLimitError:
+            self.close()
+            raise
         for body, number in self._pieces.freedoms:
             self._silence(body, number)
             self.aim(body, number, np.zeros(3 if model.bodies[body].freedoms[number].kind == "ball" else 1))
@@ -133,6 +138,10 @@ class PybulletWorld:
             total += 0.5 * body.mass.kg * float(linear @ linear) + 0.5 * float(angular @ inertia @ angular)
             total += body.mass.kg * GRAVITY * float(self._place(index)[2])
         return total
+
+    def contacts(self) -> int:
+        """Points of contact."""
+        return len(pybullet.getContactPoints(**self._at))
 
     def depth(self) -> float:
         """Deepest contact of the root's piece."""
