@@ -246,7 +246,7 @@ def _desk() -> ObjectFacts:
             RequiredPart("P3", "desk", "the whole"),
         ),
         attributes=(
-            Attribute("A1", "count", "It stands on four sturdy legs, and has 3 drawers."),
+            Attribute("A1", "count", "It has four legs and 3 drawers."),
             Attribute("A2", "dimension", "Two metres of desktop."),
         ),
         subsystems=(

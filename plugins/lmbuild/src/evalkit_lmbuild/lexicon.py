@@ -297,9 +297,9 @@ def _stated_counts(facts: ObjectFacts) -> list[tuple[Name, int]]:
 
 
 def _counted(words: list[str], number: int) -> Iterable[Name]:
-    """What a number in front of these words may count: up to each plural (of one: singular)."""
+    """What a number in front of these words may count: each plural (of one: singular) up to an "and"."""
     for end, word in enumerate(words, 1):
-        if word in ",.;:":
+        if word in ",.;:" or word == "and" or _number(word):
             return
         if (_singular(word) != word) == (number > 1):
             yield understood(" ".join(words[:end]))
