@@ -198,3 +198,21 @@ def test_pitch_follows_size_and_thickness() -> None:
 def test_components_keep_the_order_of_ids() -> None:
     groups = components(["d", "a", "c", "b"], [("a", "b"), ("b", "d"), ("c", "elsewhere")])
     assert groups == [["d", "a", "b"], ["c"]]
+
+
+def test_a_sampled_shell_gives_nearly_the_same() -> None:
+    parts = cluttered(1)
+    exact, samples = Field(parts, 0.0012), Field(parts, 0.0012, shell="sampled")
+    assert samples.touching() == exact.touching()
+    deep = [(exact.deep(*pair), samples.deep(*pair)) for pair in exact.touching()]
+    assert sum(one for one, _ in deep) == pytest.approx(sum(two for _, two in deep), rel=0.02)
+    for part in parts:
+        assert samples.volume(part.id) == pytest.approx(exact.volume(part.id), rel=0.02)
+        assert samples.volume(part.id) <= exact.volume(part.id)
+
+
+def test_a_sampled_shell_leaks_where_its_points_do_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalkit_lmbuild.kernel.voxels.MOST_SAMPLES", 5_000)
+    parts = [box("a", (0, 0, 0), (0.2, 0.2, 0.2)), box("b", (0.05, 0, 0), (0.201, 0.2, 0.2))]
+    assert Field(parts).deep("a", "b") > 0.8 * 0.15 * 0.2 * 0.2
+    assert Field(parts, shell="sampled").deep("a", "b") == 0

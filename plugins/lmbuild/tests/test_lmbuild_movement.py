@@ -190,6 +190,15 @@ def test_a_turned_part_is_swept_like_voxels_of_the_turned_mesh() -> None:
     assert pose.extra_cells <= 1.2 * field.deep("bar", "wall") / field.pitch**3
 
 
+def test_a_sweep_of_many_cells_looks_at_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = flap((0.0, math.pi / 2), wall_at=1.4)
+    every = swept(blocked)
+    monkeypatch.setattr("evalkit_lmbuild.kernel.sweeps.MOVING_CELLS", 10_000)
+    some = swept(blocked)
+    assert [pose.free for pose in some.poses] == [pose.free for pose in every.poses]
+    assert every.free_share < 1
+
+
 def cup(part_id: str = "cup", turn: Vector = (0.0, 0.0, 0.0)) -> Part:
     """A cup with walls of 2 cm, open above, 0.2 wide and high."""
     outer = trimesh.creation.box(bounds=((-0.1, -0.1, -0.1), (0.1, 0.1, -0.08)))

@@ -156,7 +156,7 @@ def test_shifted_and_moved_grids_share_what_numpy_counts(shift: tuple[int, int, 
     expected = sum(tuple(cell) in there for cell in moved.tolist())
     a, b, corner, other = packed(one), packed(two), (0, 0, 0), (0, 0, 1)
     assert common_shifted(a, corner, b, other, shift, 2**62) == expected
-    assert common_moved(a, corner, b, other, np.eye(3), np.array(shift, float), 2**62) == expected
+    assert common_moved(a, corner, b, other, np.eye(3), np.array(shift, float), 2**62, 1) == expected
     if shift == (0, 0, 0):
         assert common(a, corner, b, other, 2**62) == expected
 
@@ -166,7 +166,9 @@ def test_a_quarter_turn_moves_cells_onto_cells() -> None:
     turned = np.rot90(one, axes=(2, 1))  # x → y
     expected = int((turned & two).sum())
     turn = rotation_matrix((0.0, 0.0, 90.0))
-    found = common_moved(packed(one), (0, 0, 0), packed(two), (0, 0, 0), turn, np.array([64.0, 0, 0]), 2**62)
+    found = common_moved(
+        packed(one), (0, 0, 0), packed(two), (0, 0, 0), turn, np.array([64.0, 0, 0]), 2**62, 1
+    )
     assert found == expected > 0
 
 

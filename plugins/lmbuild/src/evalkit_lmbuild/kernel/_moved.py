@@ -59,16 +59,25 @@ def common_shifted(
 
 @compiled
 def common_moved(
-    a: Bits, a_corner: Corner, b: Bits, b_corner: Corner, turn: Floats, move: Floats, stop: int
+    a: Bits,
+    a_corner: Corner,
+    b: Bits,
+    b_corner: Corner,
+    turn: Floats,
+    move: Floats,
+    stop: int,
+    stride: int,
 ) -> int:
-    """Cells of `a` whose centre, after x → turn·x + move in cells, lies in a set cell of `b`; ends
-    at `stop`.
+    """Cells of `a` whose centre, after x → turn·x + move in cells, lies in a set cell of `b`.
+
+    Of the layers and rows of `a` only every `stride`-th is looked at, and counts for all it stands
+    for. Counting ends once there are `stop`.
     """
     layers, rows, words = b.shape
     x0, y0, z0 = b_corner[2] * 64, b_corner[1], b_corner[0]
     total = 0
-    for z in range(a.shape[0]):
-        for y in range(a.shape[1]):
+    for z in range(0, a.shape[0], stride):
+        for y in range(0, a.shape[1], stride):
             y_at, z_at = y + a_corner[1] + 0.5, z + a_corner[0] + 0.5
             x_row = turn[0, 1] * y_at + turn[0, 2] * z_at + move[0] - x0
             y_row = turn[1, 1] * y_at + turn[1, 2] * z_at + move[1] - y0
@@ -84,7 +93,7 @@ def common_moved(
                     cell = int(np.floor(x_row + turn[0, 0] * x_at))
                     if 0 <= layer < layers and 0 <= row < rows and 0 <= cell < words * 64:
                         bit = b[layer, row, cell >> 6] >> np.uint64(cell & 63)
-                        total += int(bit & np.uint64(1))
+                        total += int(bit & np.uint64(1)) * stride * stride
         if total >= stop:
             break
     return total

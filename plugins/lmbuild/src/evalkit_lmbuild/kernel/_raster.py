@@ -138,3 +138,12 @@ def raster(vertices: Floats, faces: Ints, bits: Bits, corner: Corner) -> None:
                 if low[row] <= high[row]:
                     _set_range(bits[layer - layer0, row], _cell(low[row]) - x0, _cell(high[row]) - x0)
                     low[row], high[row] = np.inf, -np.inf
+
+
+@compiled
+def set_cells(points: Floats, bits: Bits, corner: Corner) -> None:
+    """Set in `bits` the cells of points [n, 3], in cells; the grid must hold them all."""
+    for i in range(points.shape[0]):
+        x = int(np.floor(points[i, 0])) - corner[2] * 64
+        z, y = int(np.floor(points[i, 2])) - corner[0], int(np.floor(points[i, 1])) - corner[1]
+        bits[z, y, x >> 6] |= np.uint64(1) << np.uint64(x & 63)

@@ -8,8 +8,9 @@ import numpy as np
 
 from evalkit_lmbuild.design import Floats, Part, rotation_matrix
 from evalkit_lmbuild.kernel._bits import common
+from evalkit_lmbuild.kernel.samples import surface_points
 from evalkit_lmbuild.kernel.tilt import Tilt, solid_centre, tilt
-from evalkit_lmbuild.kernel.voxels import PITCH, Voxels, part_voxels
+from evalkit_lmbuild.kernel.voxels import PITCH, Shell, Voxels, part_voxels
 
 OPEN_SHARE = 0.05
 """A part that fills less of its bounding box is an open shell."""
@@ -28,8 +29,9 @@ class Field:
     `KernelError` when first used.
     """
 
-    def __init__(self, parts: Sequence[Part], pitch: float = PITCH) -> None:
+    def __init__(self, parts: Sequence[Part], pitch: float = PITCH, shell: Shell = "exact") -> None:
         self.pitch = pitch
+        self.shell = shell
         self.parts = {part.id: part for part in parts}
         self._voxels: dict[str, Voxels] = {}
         self._masses: dict[str, float] = {}
@@ -46,7 +48,7 @@ class Field:
     def voxels(self, part_id: str) -> Voxels:
         """The part's cells."""
         if part_id not in self._voxels:
-            self._voxels[part_id] = part_voxels(self.parts[part_id], self.pitch)
+            self._voxels[part_id] = part_voxels(self.parts[part_id], self.pitch, self.shell)
         return self._voxels[part_id]
 
     def volume(self, part_id: str) -> float:
@@ -114,18 +116,7 @@ class Field:
 
     def surface_samples(self, part_id: str, n: int, seed: int) -> Floats:
         """`n` points spread evenly over the part's surface, m [n, 3]; the same for the same seed."""
-        mesh = self.parts[part_id].world
-        a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-        areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
-        heap = np.cumsum(areas)
-        if not heap[-1] > 0:
-            return np.repeat(mesh.vertices[:1], n, axis=0)
-        random = np.random.default_rng(seed).random((n, 3))
-        chosen = np.minimum(np.searchsorted(heap, random[:, 0] * heap[-1], side="right"), len(areas) - 1)
-        root = np.sqrt(random[:, 1:2])
-        share = random[:, 2:3]
-        points = (1 - root) * a[chosen] + root * (1 - share) * b[chosen] + root * share * c[chosen]
-        return np.asarray(points)
+        return surface_points(self.parts[part_id].world, n, seed)
 
     def _solid(self, part_id: str) -> tuple[float, Floats] | None:
         """Enclosed volume, m³, and its centre in the world; None of an open mesh."""

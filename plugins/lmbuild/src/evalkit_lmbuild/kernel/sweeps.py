@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalkit_lmbuild.design import Design, Floats, Joint, Part, Vector
-from evalkit_lmbuild.kernel._bits import common
 from evalkit_lmbuild.kernel._moved import common_moved, common_shifted, merge
 from evalkit_lmbuild.kernel.field import ALL, Field
 from evalkit_lmbuild.kernel.joints import MovingSet
@@ -19,6 +18,9 @@ POSES = 8
 TURN_POSES = 12
 FREE_CELLS = 2
 FREE_SHARE = 0.02
+MOVING_CELLS = 4e6
+"""Where more cells move, a sweep looks at every second (third …) layer and row of them."""
+
 BALL_ANGLE = math.radians(30)
 FULL_TURN = 2 * math.pi
 
@@ -79,25 +81,25 @@ def sweep_free(field: Field, design: Design, joint: Joint, moving: MovingSet) ->
     slide and turn, ball joints turn about four axes.
     """
     resting = [part.id for part in design.parts if part.id not in moving.ids]
-    at_rest = {(a, b): _shared_cores(field, a, b) for a in moving.ids for b in resting}
     cells = sum(field.voxels(part_id).cells for part_id in moving.ids)
+    stride = max(1, math.ceil(math.sqrt(cells / MOVING_CELLS)))
+    at_rest = {(a, b): _shared_cores(field, a, b, stride) for a in moving.ids for b in resting}
     allowed = max(FREE_CELLS, int(FREE_SHARE * cells))
     buried = sum(at_rest.values()) / cells if cells else 0.0
     poses = []
     for motion, value, turn, move in _motions(joint, design.by_id[joint.child]):
-        extra, worst = _extra(field, at_rest, turn, move, allowed)
+        extra, worst = _extra(field, at_rest, turn, move, allowed, stride)
         poses.append(Pose(motion, value, extra, worst if extra > allowed else None))
     free = sum(pose.free for pose in poses) / len(poses) if poses else 1.0
     return SweepResult(free, min(1.0, buried), tuple(poses))
 
 
-def _shared_cores(field: Field, a: str, b: str) -> int:
+def _shared_cores(field: Field, a: str, b: str, stride: int) -> int:
     one, two = field.voxels(a), field.voxels(b)
-    return (
-        int(common(one.core, one.corner, two.core, two.corner, ALL))
-        if _box_meets(one.low, one.high, two)
-        else 0
-    )
+    if not _box_meets(one.low, one.high, two):
+        return 0
+    still = np.zeros(3)
+    return int(common_moved(one.core, one.corner, two.core, two.corner, np.eye(3), still, ALL, stride))
 
 
 def _motions(joint: Joint, child: Part) -> list[tuple[str, float, Floats, Floats]]:
@@ -144,7 +146,7 @@ def _values(limits: tuple[float, float]) -> list[float]:
 
 
 def _extra(
-    field: Field, at_rest: dict[tuple[str, str], int], turn: Floats, move: Floats, allowed: int
+    field: Field, at_rest: dict[tuple[str, str], int], turn: Floats, move: Floats, allowed: int, stride: int
 ) -> tuple[int, str | None]:
     """Core cells shared beyond rest, counted until more than allowed, and the resting part with
     most of them.
@@ -158,7 +160,7 @@ def _extra(
         if not _box_meets(*boxes[a], two):
             continue
         stop = rest + allowed + 1 - total
-        found = common_moved(one.core, one.corner, two.core, two.corner, turn, cells, stop)
+        found = common_moved(one.core, one.corner, two.core, two.corner, turn, cells, stop, stride)
         by_part[b] = by_part.get(b, 0) + found - at_rest[a, b]
         total += found
         if total > rest + allowed:
