@@ -13,11 +13,13 @@ from pathlib import Path
 import arena_standin as standin
 import pytest
 from arena_standin import BLUE, GREEN, RED, YELLOW, ColourJudge, evalkit, read_lines, wall_of
+from click.testing import CliRunner
 
 from evalkit import Task, UsageError
 from evalkit.models import Budgeted, open_model, parse_options
 from evalkit_brickbench.arena import Rules, Schedule, judge_missing, plan, verdicts
 from evalkit_brickbench.arena_results import read_ratings, results
+from evalkit_brickbench.cli import command
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, check_anchors, read_anchors
 from evalkit_brickbench.judges.asking import Judge
 from evalkit_brickbench.judges.entrants import Entrants
@@ -70,9 +72,9 @@ def test_ratings_and_bias_of_a_known_judge_are_recovered(provider, tmp_path):
     """Half of the duels go by strength, a fifth of all to the first unseen, a tenth of replies are babble."""
     bias = 0.2
     provider.otherwise = judge = ColourJudge(STRENGTH, first_bias=bias, babble=0.1, seed=1)
-    who = entrants(8)
+    who = entrants(6)
     schedule, progress, known = played(provider, tmp_path / "arena", who, "max_connections=1")
-    n = 8 * 6 * 2 * 2
+    n = 6 * 6 * 2 * 2
     assert (len(schedule.questions), progress.asked, known.missing) == (n, n, 0)
     assert judge.babbled == known.failed_replies > 0
     assert known.failed <= 3  # three babbles in a row: one of a thousand
@@ -350,16 +352,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path):
+def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path, monkeypatch):
     """kill -9 while the judge thinks: what it had answered is kept, and nothing is asked twice."""
     from provider_standin import hang
 
     judge = ColourJudge(STRENGTH)
-    command = ["brickbench", "arena", "latest", "--judge", "openai/stand-in", "-o", str(tmp_path / "arena")]
-    command += ["-M", f"base_url={provider.openai_url}", "-M", "max_connections=1", "--view-px", "16"]
+    words = ["arena", "latest", "--judge", "openai/stand-in", "-o", str(tmp_path / "arena")]
+    words += ["-M", f"base_url={provider.openai_url}", "-M", "max_connections=1", "--view-px", "16"]
     provider.then(judge, judge, judge, judge, judge, hang())
     killed = subprocess.Popen(
-        [sys.executable, "-m", "evalkit", *command], cwd=runs, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "evalkit", "brickbench", *words], cwd=runs, stderr=subprocess.DEVNULL
     )
     provider.await_requests(6)
     killed.kill()
@@ -367,23 +369,35 @@ def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path):
     kept = read_lines(tmp_path / "arena" / "judgements.jsonl")
     assert len(kept) == 5
     provider.otherwise = judge
-    found = json.loads(evalkit(runs, *command, "--json").stdout)
+    monkeypatch.chdir(runs)
+    found = json.loads(invoked(*words, "--json"))
     assert (found["verdicts"], found["missing"], found["failed"]) == (12, 0, 0)
     assert len(provider.requests) == 5 + 1 + 7
     assert read_lines(tmp_path / "arena" / "judgements.jsonl")[:5] == kept
     assert found["comparable_with_published"] is False
     assert set(found["ratings"]) == {"overall", "model", "set", "alt-build"}
     assert len(found["ratings"]["overall"]["systems"]) == 2
-    kept = read_ratings(tmp_path / "arena")
-    assert asdict(kept.ratings["model"])["systems"] == tuple(found["ratings"]["model"]["systems"])
-    assert (kept.judge, list(kept.notes)) == ("openai/stand-in", found["notes"])
-    again = evalkit(runs, *command, "--format", "csv")
-    assert "brickbench.ratings,overall / cli:ann.toml,ELO," in again.stdout
+    ratings = read_ratings(tmp_path / "arena")
+    assert asdict(ratings.ratings["model"])["systems"] == tuple(found["ratings"]["model"]["systems"])
+    assert (ratings.judge, list(ratings.notes)) == ("openai/stand-in", found["notes"])
+    assert "brickbench.ratings,overall / cli:ann.toml,ELO," in invoked(*words, "--format", "csv")
     assert len(provider.requests) == 13
 
 
-def test_mistakes_are_one_sentence(runs, tmp_path):
-    arena = ["brickbench", "arena", "latest", "-o", str(tmp_path / "arena")]
-    assert "Missing option '--judge'" in evalkit(runs, *arena, code=2).stderr
+def invoked(*words: str) -> str:
+    """What a command of the benchmark prints, in this process."""
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+def test_mistakes_are_one_sentence(runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(runs)
+    arena = ["arena", "latest", "-o", str(tmp_path / "arena")]
+    done = CliRunner().invoke(command, arena)
+    assert done.exit_code == 2
+    assert "Missing option '--judge'" in done.stderr
     nobody = [*arena, "--judge", "openai/x", "-M", "base_url=http://127.0.0.1:9/v1"]
-    assert "127.0.0.1:9" in evalkit(runs, *nobody, code=2).stderr.splitlines()[-1]
+    done = CliRunner().invoke(command, nobody)
+    assert isinstance(done.exception, UsageError)
+    assert "127.0.0.1:9" in str(done.exception)
