@@ -2,22 +2,27 @@
 
 A grid is fitted to the part's bounding box, cells are inside by the parity of crossings of a ray along z, and
 inside cells are merged greedily into boxes. Where a part's corners share few coordinates (furniture usually
-does), the grid runs through them and the boxes are exact.
+does), the grid runs through them and the boxes are exact. A convex part is its own hull.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import ConvexHull
 
 from evalkit_lmbuild.design import Floats, Mesh, Part, rotation_matrix
-from evalkit_lmbuild.simulation.shapes import FLAT_THICKNESS_M, Hull
+from evalkit_lmbuild.simulation.shapes import FLAT_THICKNESS_M, Hull, hull_of
 
 MAX_LINES = 25
 """Most grid lines per axis that follow the corners of a part; beyond, the grid is even."""
 EVEN_CELLS = 24
 MAX_BOXES = 64
 """Parts that need more are curved: their hull serves better."""
+CONVEX_SHARE = 0.99
+"""A part that fills this much of its hull is convex."""
+VOLUME_ERROR = 0.02
+"""Boxes that miss the part's volume by more don't describe it."""
 MAX_FACES = 20_000
 SAME_M = 1e-5
 """Corners closer than this lie on one grid line."""
@@ -28,13 +33,22 @@ Bools = npt.NDArray[np.bool_]
 
 
 def boxes_of(part: Part) -> tuple[Hull, ...] | None:
-    """Boxes that fill a part, in world coordinates; None where its hull serves better."""
+    """Convex pieces that fill a part, in world coordinates; None where its hull is as good as it gets."""
     mesh = part.mesh
     if len(mesh.faces) > MAX_FACES or float(mesh.size.min()) < FLAT_THICKNESS_M:
         return None
+    volume = _volume(mesh)
+    if volume > CONVEX_SHARE * float(ConvexHull(mesh.vertices).volume):
+        return (hull_of(part.world.vertices),)
     lines = [_lines(mesh.vertices[:, axis]) for axis in range(3)]
     boxes = _merged(_inside(mesh, lines))
     if not boxes or len(boxes) > MAX_BOXES:
+        return None
+    widths = [
+        np.array([lines[axis][high[axis]] - lines[axis][low[axis]] for axis in range(3)])
+        for low, high in boxes
+    ]
+    if abs(sum(float(width.prod()) for width in widths) - volume) > VOLUME_ERROR * volume:
         return None
     turn = rotation_matrix(part.rotation)
     hulls = []
@@ -43,6 +57,12 @@ def boxes_of(part: Part) -> tuple[Hull, ...] | None:
         corners = np.array([[x, y, z] for x in ends[0] for y in ends[1] for z in ends[2]])
         hulls.append(Hull(corners @ turn.T + np.asarray(part.position)))
     return tuple(hulls)
+
+
+def _volume(mesh: Mesh) -> float:
+    """Volume of a closed mesh, m³."""
+    a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
+    return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6
 
 
 def _lines(coordinates: Floats) -> Floats:
