@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +12,20 @@ import trimesh
 from lmbuild_scenes import bench, box, box_mesh, boxes, cylinder, design_of, mesh_of
 from scipy import ndimage
 
-from evalkit_lmbuild.design import Design, Part, Vector
-from evalkit_lmbuild.kernel import PITCH, Field, components, design_pitch, part_voxels
+from evalkit_lmbuild.design import Design, Mesh, Part, Vector
+from evalkit_lmbuild.kernel import (
+    PITCH,
+    Field,
+    components,
+    design_pitch,
+    gap,
+    part_voxels,
+    voxelise,
+    warm,
+)
+from evalkit_lmbuild.kernel._distance import nearest_in_groups
+from evalkit_lmbuild.kernel._raster import raster
+from evalkit_lmbuild.kernel.tilt import low_points
 
 
 def cells_of(field: Field, part_id: str, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -216,3 +229,15 @@ def test_a_sampled_shell_leaks_where_its_points_do_not_suffice(monkeypatch: pyte
     parts = [box("a", (0, 0, 0), (0.2, 0.2, 0.2)), box("b", (0.05, 0, 0), (0.201, 0.2, 0.2))]
     assert Field(parts).deep("a", "b") > 0.8 * 0.15 * 0.2 * 0.2
     assert Field(parts, shell="sampled").deep("a", "b") == 0
+
+
+def test_other_layouts_of_a_mesh_are_not_compiled_anew_and_give_the_same() -> None:
+    warm()
+    one, two = bench()[:2]
+    mesh = Mesh(np.asfortranarray(one.mesh.vertices), np.asfortranarray(one.mesh.faces.astype(np.int64)))
+    compiled = len(raster.signatures), len(low_points.signatures), len(nearest_in_groups.signatures)
+    odd = replace(one, mesh=mesh)
+    assert Field([odd]).tilt().angle_deg == Field([one]).tilt().angle_deg
+    assert np.array_equal(voxelise(odd.world).filled, voxelise(one.world).filled)
+    assert gap(odd, two).gap_m == gap(one, two).gap_m
+    assert (len(raster.signatures), len(low_points.signatures), len(nearest_in_groups.signatures)) == compiled

@@ -8,6 +8,7 @@ import numpy as np
 
 from evalkit_lmbuild.design import Floats, Ints, Mesh, Part
 from evalkit_lmbuild.kernel._distance import nearest_in_groups, nearest_on_mesh
+from evalkit_lmbuild.kernel._jit import arrays_of
 
 GROUP = 16
 """Triangles whose boxes are compared at once, at least."""
@@ -31,9 +32,9 @@ class Gap:
 
 def distance_to_surface(part: Part, point: Floats | tuple[float, float, float]) -> float:
     """Distance of a world point to the part's surface, m, from inside as from outside."""
-    mesh = part.world
+    vertices, faces = arrays_of(part.world)
     x, y, z = (float(value) for value in point)
-    return float(nearest_on_mesh((x, y, z), mesh.vertices, mesh.faces)[0])
+    return float(nearest_on_mesh((x, y, z), vertices, faces)[0])
 
 
 def gap(part_a: Part, part_b: Part) -> Gap:
@@ -73,7 +74,8 @@ class _Groups:
 
 
 def _groups(mesh: Mesh) -> _Groups:
-    triangles = mesh.vertices[mesh.faces]
+    vertices, faces = arrays_of(mesh)
+    triangles = vertices[faces]
     size = max(GROUP, -(-len(triangles) // MOST_GROUPS))
     order = _by_place(triangles.mean(axis=1), np.arange(len(triangles), dtype=np.int32), size)
     triangles = np.ascontiguousarray(triangles[order])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalkit_lmbuild.design import Floats, Ints, Mesh
-from evalkit_lmbuild.kernel._jit import compiled
+from evalkit_lmbuild.kernel._jit import arrays_of, compiled
 from evalkit_lmbuild.kernel.voxels import PITCH
 
 AZIMUTHS = 720
@@ -148,7 +148,7 @@ def tilt(
     z_min = min(float(mesh.bounds[0][2]) for mesh in meshes)
     z_max = max(float(mesh.bounds[1][2]) for mesh in meshes)
     level = z_min + support_band(z_max - z_min, pitch)
-    low = [low_points(m.vertices, m.faces, level) for m in meshes if m.bounds[0][2] <= level]
+    low = [low_points(*arrays_of(m), level) for m in meshes if m.bounds[0][2] <= level]
     points = _extreme(np.concatenate(low))
     centre = np.average(np.array(centres), axis=0, weights=np.array(masses))
     margin = _least_margin(points, centre, DIRECTIONS)

@@ -20,6 +20,7 @@ import numpy as np
 from evalkit_lmbuild.design import Design, Floats, Mesh, Part
 from evalkit_lmbuild.kernel._bits import Bits, Corner, count_and_sums, dilated, eroded
 from evalkit_lmbuild.kernel._flood import filled
+from evalkit_lmbuild.kernel._jit import arrays_of
 from evalkit_lmbuild.kernel._raster import raster, set_cells
 from evalkit_lmbuild.kernel.samples import surface_area, surface_points
 
@@ -91,7 +92,7 @@ class Voxels:
 
 def lattice_vertices(mesh: Mesh, pitch: float) -> Floats:
     """Vertices in cells, those within `SNAP` of a lattice plane on it [n, 3]."""
-    return _on_lattice(mesh.vertices, pitch)
+    return _on_lattice(arrays_of(mesh)[0], pitch)
 
 
 def _on_lattice(points: Floats, pitch: float) -> Floats:
@@ -115,7 +116,7 @@ def voxelise(mesh: Mesh, pitch: float = PITCH, name: str = "mesh", shell: Shell 
         )
     surface = np.zeros(shape, np.uint64)
     if shell == "exact":
-        raster(vertices, mesh.faces, surface, corner)
+        raster(vertices, arrays_of(mesh)[1], surface, corner)
     else:
         set_cells(_on_lattice(_samples(mesh, pitch), pitch), surface, corner)
     bits = filled(surface)

@@ -19,7 +19,9 @@ def _tetrahedron() -> Mesh:
 
 
 def warm() -> None:
-    """Compile every loop of the kernel, or load it from numba's cache (folder: NUMBA_CACHE_DIR)."""
+    """Compile the kernel's loops, that of sampled shells aside, or load them from numba's cache
+    (folder: NUMBA_CACHE_DIR).
+    """
     mesh = _tetrahedron()
     parts = (Part("a", mesh), Part("b", mesh, position=(_SIDE / 4, 0.0, 0.0)))
     joint = Joint("j", "revolute", "a", "b", axis=(0.0, 0.0, 1.0), origin=(0.0, 0.0, 0.0), limits=(0.0, 1.0))
