@@ -50,6 +50,20 @@ def test_cart_rolls_as_far_as_its_inertia_lets_it(settings: Settings) -> None:
     assert result.motions[0].score == 1.0
 
 
+def test_a_heavy_drum_rolls_in_a_light_frame(settings: Settings) -> None:
+    drum = mechanisms.wheel("drum", (0, 0, 0.2), 0.2, 0.5, sections=16)
+    axle = Joint("axle", "continuous", "frame", "drum", (0.0, 1.0, 0.0), (0.0, 0.27, 0.2))
+    frame = mechanisms.box("frame", (0, 0.28, 0.2), (0.3, 0.02, 0.06))
+    roller = Design((frame, drum), (axle,))
+    result = simulate(roller, mechanisms.exact_contacts(roller), [Roll(("drum",))], settings)
+    assert result.root == ("drum",)
+    best = result.motions[0].best
+    assert best is not None
+    assert best.reached > 0.5 * best.target, "a cylinder's own inertia costs a third"
+    assert (best.score, best.problem) == (1.0, "")
+    assert best.tilt_deg < 5
+
+
 def test_fixed_and_held_wheels_do_not_roll(settings: Settings) -> None:
     assert score(mechanisms.cart("fixed"), Roll(WHEELS), settings) == (
         pytest.approx(0.0, abs=0.01),

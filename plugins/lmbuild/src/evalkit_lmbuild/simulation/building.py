@@ -128,7 +128,7 @@ def _solids(design: Design, bodies: Sequence[Body], floor_m: float, *, boxes: bo
     """One solid per part, but one cylinder for a whole body that stands on the floor as a wheel."""
     solids = []
     for index, body in enumerate(bodies):
-        wheel = _wheel(design, body, floor_m)
+        wheel = _wheel(design, bodies, index, floor_m)
         if wheel is not None:
             solids.append(Solid(index, body.parts, (wheel,)))
         else:
@@ -136,12 +136,17 @@ def _solids(design: Design, bodies: Sequence[Body], floor_m: float, *, boxes: bo
     return tuple(solids)
 
 
-def _wheel(design: Design, body: Body, floor_m: float) -> Cylinder | None:
-    """The cylinder of a body that hangs on a level hinge, touches the floor, and is round and centred."""
-    if [freedom.kind for freedom in body.freedoms] != ["turn"]:
+def _wheel(design: Design, bodies: Sequence[Body], index: int, floor_m: float) -> Cylinder | None:
+    """The cylinder of a body on a level hinge that touches the floor and is round and centred.
+
+    A body that nothing carries, such as the heavy drum of a roller, may have its hinge in what it carries.
+    """
+    carried = [body for body in bodies if body.parent == index]
+    hanging = [bodies[index]] if bodies[index].parent >= 0 else carried
+    if len(hanging) != 1 or [freedom.kind for freedom in hanging[0].freedoms] != ["turn"]:
         return None
-    hinge = body.freedoms[0]
-    points = np.concatenate([design.by_id[part].world.vertices for part in body.parts])
+    hinge = hanging[0].freedoms[0]
+    points = np.concatenate([design.by_id[part].world.vertices for part in bodies[index].parts])
     if abs(hinge.axis[2]) >= LEVEL_AXIS or points[:, 2].min() > floor_m + FLOOR_BAND_M:
         return None
     return wheel_of(points, hinge.axis, hinge.origin)
@@ -156,12 +161,15 @@ def _solid(body: int, part: Part, *, boxes: bool) -> Solid:
 
 
 def _carriers(bodies: Sequence[Body], solids: Sequence[Solid]) -> frozenset[tuple[int, int]]:
-    """Wheels against everything of the body that carries them."""
+    """Wheels against everything of the body at the other end of their hinge."""
     found = set()
     for index, wheel in enumerate(solids):
         if isinstance(wheel.shapes[0], Cylinder):
             carrier = bodies[wheel.body].parent
-            found |= {_pair(index, other) for other, solid in enumerate(solids) if solid.body == carrier}
+            beside = (
+                {carrier} if carrier >= 0 else {i for i, b in enumerate(bodies) if b.parent == wheel.body}
+            )
+            found |= {_pair(index, other) for other, solid in enumerate(solids) if solid.body in beside}
     return frozenset(found)
 
 

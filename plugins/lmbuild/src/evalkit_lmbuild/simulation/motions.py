@@ -125,7 +125,10 @@ def wheels(model: Model, parts: tuple[str, ...]) -> tuple[tuple[str, ...], Float
     joints: list[str] = []
     axle = np.zeros(3)
     for body in dict.fromkeys(model.body_of(part) for part in parts):
-        for depth, carried in enumerate(model.chain(body)):
+        chain = model.chain(body)
+        if len(chain) == 1:  # the wheel is the heaviest body: its hinges are in what it carries
+            chain = tuple(index for index, other in enumerate(model.bodies) if other.parent == body)
+        for depth, carried in enumerate(chain):
             for freedom in model.bodies[carried].freedoms:
                 if freedom.kind == "slide":
                     continue
@@ -145,14 +148,19 @@ def roll(model: Model, parts: tuple[str, ...], start: Start) -> tuple[Settled, l
     world = start(free)
     try:
         settled = settle(world, free)
-        attempts = [_pushed(world, free, across * sign) for sign in (1.0, -1.0)] if settled.rests else []
+        rolling_root = any(free.body_of(part) == 0 for part in parts) and bool(joints)
+        ways = (1.0, -1.0) if settled.rests else ()
+        attempts = [_pushed(world, free, across * way, rolling_root=rolling_root) for way in ways]
     finally:
         world.close()
     return settled, attempts
 
 
-def _pushed(settled: World, model: Model, direction: Floats) -> Attempt:
-    """One push; the travel that a body without friction would make is ½·0.1·g·t²."""
+def _pushed(settled: World, model: Model, direction: Floats, *, rolling_root: bool) -> Attempt:
+    """One push; the travel that a body without friction would make is ½·0.1·g·t².
+
+    A root that rolls itself is upright while its axle is level.
+    """
     ideal = 0.5 * PUSH_WEIGHTS * GRAVITY * (PUSH_STEPS * STEP_S) ** 2
     world = settled.branch()
     try:
@@ -164,7 +172,11 @@ def _pushed(settled: World, model: Model, direction: Floats) -> Attempt:
     finally:
         world.close()
     travel = float((after - before) @ direction)
-    if not problem and tilt_deg(rotation) >= UPRIGHT_DEG:
-        problem = f"tipped by {tilt_deg(rotation):.0f}°"
+    tilt = tilt_deg(rotation)
+    if rolling_root:
+        axle = rotation @ np.array([-direction[1], direction[0], 0.0])
+        tilt = float(np.degrees(np.arcsin(min(1.0, abs(axle[2])))))
+    if not problem and tilt >= UPRIGHT_DEG:
+        problem = f"tipped by {tilt:.0f}°"
     score = 0.0 if problem else float(np.clip(travel / (ROLL_SHARE * ideal), 0.0, 1.0))
-    return Attempt("", "push", ideal, travel, tilt_deg(rotation), score, problem)
+    return Attempt("", "push", ideal, travel, tilt, score, problem)

@@ -43,8 +43,8 @@ from evalkit_lmbuild.simulation.world import World, open_world
 MAX_TARGETS = 6
 """Targets of one request that are driven to, per joint and freedom."""
 
-MAX_WORK = {"mujoco": 1e8, "pybullet": 2e7}
-"""Steps × contacts × degrees of freedom that one call may cost, about 30 s; counted, not timed, so that
+MAX_WORK = {"mujoco": 3e8, "pybullet": 5e7}
+"""Steps × contacts × degrees of freedom that one call may cost, a minute or two; counted, not timed, so that
 results don't depend on the machine."""
 
 
