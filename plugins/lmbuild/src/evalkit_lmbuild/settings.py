@@ -38,6 +38,9 @@ class BuildSettings(BaseModel):
     The suite's limits hold for the whole episode in any case; raise them for `round`."""
     programs: Literal["strict", "lenient"] = "strict"
     """`lenient`: clockwise polygons are turned round and `shell` is known; `strict` is the release."""
+    simulation: Literal["inset", "strict"] = "inset"
+    """Whose R.3 is the score: `strict` simulates convex hulls as they are, as the release does; `inset`
+    shrinks them by 0.5 mm, so that parts lying flush slide. Both are recorded."""
     inspect_joint: bool = True
     """Whether there is a tool `inspect_joint`, which the paper counts and the release lacks."""
 
