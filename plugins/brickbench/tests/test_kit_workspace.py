@@ -21,6 +21,7 @@ from evalkit_brickbench.kit.contents import library_files, library_folder
 #: What the agent's program does, as Python that runs with the library.
 WORK = """
 import importlib.util, json, os
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiling takes longer than a small picture
 from evalkit_brickbench.build import Assembly, at, broken_rules, check, view
 
 def build():
@@ -37,7 +38,7 @@ pair.add("brick 1x1", at(8.25, 0, up=3), color="red")
 seen = {
     "ok": found.ok, "stable": found.stable, "rules": broken_rules(model),
     "falls": check(pair).stable,
-    "picture": view(model, "view.png", size_px=64).read_bytes()[:4].hex(),
+    "picture": view(model, "view.png", side=0, size_px=64).read_bytes()[:4].hex(),
     "files": sorted(os.listdir(".")),
     "tasks": str(importlib.util.find_spec("evalkit_brickbench.tasks")),
     "package": os.path.exists(PACKAGE) and os.listdir(PACKAGE),

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tool_script import CALLS
+from tool_script import QUICK
 
 from evalkit import StepContext, Task, ToolCall, UsageError
 from evalkit_brickbench.tool_environment import BrickTools
 
 TASK = "ek-smoke-model"
-QUICK = [call for call in CALLS if call[0] != "check"]
 
 
 def evalkit(folder: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -38,3 +38,6 @@ CALLS: tuple[Call, ...] = (
     ("check", {}),
     ("submit", {}),
 )
+
+QUICK = tuple(call for call in CALLS if call[0] != "check")
+"""The same without the checks, which take most of the time."""
