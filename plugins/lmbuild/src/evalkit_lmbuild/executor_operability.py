@@ -40,17 +40,18 @@ class OperabilityExecutor:
 
     def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
         """R.3 of the protocol that is scored, and of each protocol what differs between them."""
+        results: dict[Protocol, Result]
         try:
             results = self._results(task, candidate)
         except DesignError as error:
             results = {each: Result("R.3", 0.0, str(error)) for each in PROTOCOLS}
         except EngineMissingError as error:
             raise UsageError(NO_PYBULLET) from error
-        data = {
+        data: dict[str, Any] = {
             **as_json(results[self._scored]),
             "engine": self.engine,
             "protocol": self._scored,
-            **{protocol: _in_short(result) for protocol, result in results.items()},
+            **{str(protocol): _in_short(result) for protocol, result in results.items()},
         }
         return Execution(None, data, (), self.id)
 

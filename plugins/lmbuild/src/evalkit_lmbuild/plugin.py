@@ -8,6 +8,7 @@ from pathlib import Path
 from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
+    CommandSpec,
     EnvironmentSpec,
     ExecutorSpec,
     MetricSpec,
@@ -83,3 +84,9 @@ def evalkit_views(benchmark: str) -> Sequence[ViewSpec]:
 def evalkit_agents() -> Sequence[AgentSpec]:
     """Agents that need no model."""
     return AGENTS
+
+
+@hookimpl
+def evalkit_commands() -> Sequence[CommandSpec]:
+    """`evalkit lmbuild …`."""
+    return [CommandSpec("lmbuild", "evalkit_lmbuild.cli:command", "Agreement of the physics engines.")]

@@ -89,7 +89,14 @@ METRICS: list[MetricSpec] = [
 ]
 """The twelve metrics, each below its level."""
 
-VIEWS: list[ViewSpec] = []
+VIEWS: list[ViewSpec] = [
+    ViewSpec(
+        "lmbuild.engines",
+        "evalkit_lmbuild.engines:report_tables",
+        "how often MuJoCo and PyBullet agree, where designs were put to both",
+        scope="run",
+    ),
+]
 """Pictures of an episode, tables of a run."""
 
 AGENTS = [

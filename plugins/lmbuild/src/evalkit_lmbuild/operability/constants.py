@@ -45,7 +45,7 @@ def as_dict(engine: Engine) -> dict[str, object]:
         own = {
             key: plain
             for key in sorted(values)
-            if key.isupper()
+            if key.isupper() and not key.startswith("_")
             if (plain := _plain(values[key])) is not None
         }
         found[name] = {key: value for key, value in own.items() if (key, repr(value)) not in seen}
