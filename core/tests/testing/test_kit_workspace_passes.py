@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from evalkit_blocks.workspace import FILE, BlocksWorkspace
 
-from evalkit import Brief, Task, ToolCall
+from evalkit import Brief, Task, ToolCall, UsageError
 from evalkit.plugins import Plugins
 from evalkit.testing import CHECKS, Subject, check_benchmark, check_subject
 
@@ -65,3 +66,15 @@ def test_agents_of_the_other_kind_are_left_out(
 ) -> None:
     assert sorted(workspace().agents) == ["writer"]
     assert sorted(blocks().agents) == ["random", "tower"]
+
+
+def test_agents_that_need_an_argument_are_left_out(
+    blocks: Callable[..., Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evalkit_blocks.agents import TowerAgent
+
+    def demanding(self: object, argument: str, settings: object) -> None:
+        raise UsageError("agent 'tower' needs a file")
+
+    monkeypatch.setattr(TowerAgent, "__init__", demanding)
+    assert sorted(blocks().agents) == ["random"]

@@ -56,6 +56,7 @@ def test_script_gives_a_valid_build_and_replays(scripted: Path) -> None:
     found = events(scripted)
     assert found[-1]["reason"] == "done"
     assert found[-1]["counters"]["calls"] == len(QUICK)
+    assert "You have 300 replies." in found[1]["text"]
     (execution,) = (event for event in found if event["kind"] == "execution")
     assert execution["success"] is True
     assert execution["data"]["components"] == 1
@@ -98,6 +99,7 @@ def test_first_observation_has_rules_and_the_guide() -> None:
     seen = BrickTools({"profile": "bricknet-0.1.0"}).reset(Task("t", inputs, {"questions": ["secret"]}), 0)
     for words in ("a red wall", "Use 1 to 400 parts", "more than 0.5 LDU", "published set"):
         assert words in seen.text
+    assert "replies" not in seen.text
     assert "new_assembly" in seen.data["prompt"]
     assert seen.data["task"] == inputs
 

@@ -39,6 +39,11 @@ class BrickTools:
             raise UsageError("kit=ldraw is for suites that are played in a folder, such as brickbench.model")
         self._session = ToolSession({}, self._settings.profile)
         self._submitted = False
+        self._replies: float | None = None
+
+    def limits(self, limits: Mapping[str, float]) -> None:
+        """Hear the episode's limits by counter, before `reset`, so that the first message can say them."""
+        self._replies = limits.get("calls")
 
     def reset(self, task: Task, seed: int) -> Observation:
         """The guide, the prompt and the part rules; the seed changes nothing."""
@@ -48,7 +53,10 @@ class BrickTools:
         self._submitted = False
         depth = PROFILES[self._settings.profile].depth_ldu
         inputs = dict(task.inputs)
-        return Observation(task_text(inputs, depth), {"prompt": tools_text(), "task": inputs})
+        text = task_text(inputs, depth)
+        if self._replies is not None:
+            text += f"\nYou have {self._replies:g} replies. What isn't submitted by then doesn't count.\n"
+        return Observation(text, {"prompt": tools_text(), "task": inputs})
 
     def tools(self) -> Sequence[Tool]:
         """All tools; `submit` is served also when no other call is left."""
