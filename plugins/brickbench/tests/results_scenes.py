@@ -51,7 +51,8 @@ def outcome(
     record = BuildRecord(**{"system": system, "setting": setting, "task": name, "contents": contents,
                             "vqa": vqa, **fields})  # fmt: skip
     made = None if contents is None else build(system)
-    return Outcome(record, agent or system, kit, task(name, setting, category), held, made)
+    sha256 = None if made is None else made.sha256
+    return Outcome(record, agent or system, kit, task(name, setting, category), held, sha256, lambda: made)
 
 
 def world() -> Outcomes:

@@ -243,7 +243,7 @@ def valid_rate(found: Iterable[Outcome]) -> Rate:
 
 def vqa_estimate(found: Iterable[Outcome]) -> Estimate:
     """Mean over the builds that were judged, with a bootstrap interval over prompts."""
-    scores = [build_score(o.held) for o in found if o.build is not None and o.held is not None]
+    scores = [build_score(o.held) for o in found if o.sha256 is not None and o.held is not None]
     interval = bootstrap_mean(scores) if len(scores) > 1 else None
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return Estimate(_mean(scores), len(scores), low, high, method="bootstrap")

@@ -5,8 +5,9 @@ Read from the records; only builds that the validators refused are looked at aga
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,16 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One answer to one prompt. `kit` is what the agent had to build with; `held` says which questions hold,
-    None where no judge, who is named by `judge`, answered them; `build` is None if there is none."""
+    None where no judge, who is named by `judge`, answered them. `sha256` is that of the model file, None if
+    there is none; `load` reads the build from the record."""
 
     record: BuildRecord
     agent: str
     kit: str
     task: Task
     held: tuple[bool, ...] | None
-    build: Build | None
+    sha256: str | None
+    load: Callable[[], Build | None]
     judge: str | None = None
 
     @property
@@ -72,7 +75,7 @@ class Outcome:
 
     def judged(self) -> JudgedBuild | None:
         """For the statistics of answers; None for a build that no judge answered questions about."""
-        if self.build is not None and self.held is None:
+        if self.sha256 is not None and self.held is None:
             return None
         return JudgedBuild(self.record.task, self.category, self.questions, self.held)
 
@@ -155,8 +158,8 @@ def _outcome(
     run: RecordedRun, episode: Episode, task: Task, system: str, prices: Prices, has_to_stand: bool
 ) -> Outcome | None:
     """None for a build without a verdict on stability where one is needed."""
-    build = build_of(run, system, episode.final_design())
-    codes = _violations(episode)
+    load = partial(build_of, run, system, episode.final_design())
+    build, codes = load(), _violations(episode)
     contents = None if build is None else _contents(episode, build, refused=bool(codes))
     if contents is not None and not codes and has_to_stand and contents.stable is None:
         return None
@@ -174,7 +177,8 @@ def _outcome(
         cost_usd=_cost_usd(episode, system, prices),
         has_to_stand=has_to_stand,
     )
-    return Outcome(record, key.agent, kit_of(run), task, held, build, judge)
+    sha256 = None if build is None else build.sha256
+    return Outcome(record, key.agent, kit_of(run), task, held, sha256, load, judge)
 
 
 def _violations(episode: Episode) -> frozenset[str]:

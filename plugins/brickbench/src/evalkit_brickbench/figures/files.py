@@ -34,7 +34,7 @@ class Figure:
 def figures_of(found: Outcomes, ratings: RatingsBySetting, graph_task: str | None = None) -> list[Figure]:
     """All figures of some outcomes; UnknownNameError for a task of the question graph that wasn't played."""
     answered = "" if any(outcome.held is not None for outcome in found.all) else NO_JUDGE
-    built = "" if any(outcome.build is not None for outcome in found.all) else "there is no build"
+    built = "" if any(outcome.sha256 is not None for outcome in found.all) else "there is no build"
     dear = "" if plots.priced(found, ratings) else "no system has both a cost and a rating (--arena, --cost)"
     task, prompt, questions = _graph_of(found, graph_task)
     return [

@@ -61,7 +61,7 @@ def _setting(row: Mapping[str, Tile]) -> str:
 
 
 def _built(row: Mapping[str, Tile]) -> int:
-    return sum(tile.outcome.build is not None for tile in row.values())
+    return sum(tile.outcome.sha256 is not None for tile in row.values())
 
 
 def gallery(found: Outcomes, ratings: Mapping[str, Ratings]) -> Canvas:
@@ -106,9 +106,10 @@ def _tile(canvas: Canvas, tile: Tile, left: float, top: float) -> None:
 
 def _picture(outcome: Outcome) -> bytes | None:
     """A PNG file; None without a build or a shape to draw."""
-    if outcome.build is None:
+    build = outcome.load()
+    if build is None:
         return None
-    scene = instances(read(outcome.build.candidate, settings_of(outcome.build.settings)))
+    scene = instances(read(build.candidate, settings_of(build.settings)))
     return png(draw(scene, VIEW, TILE_PX * PNG_SCALE)) if scene else None
 
 
@@ -120,7 +121,7 @@ def rows(shown: Mapping[str, Mapping[str, Tile]]) -> Sequence[tuple[str, str, in
             system,
             None if (contents := tile.outcome.record.contents) is None else contents.parts,
             tile.reason or "valid",
-            "" if tile.outcome.build is None else tile.outcome.build.sha256,
+            tile.outcome.sha256 or "",
         )
         for task, row in shown.items()
         for system, tile in row.items()
