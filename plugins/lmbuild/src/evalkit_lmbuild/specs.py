@@ -38,7 +38,22 @@ OPERABILITY_PYBULLET = ExecutorSpec(
 OPERABILITY_ID = OPERABILITY.id
 JUDGE_IDS = {"D.1": "lmbuild.judge_d1", "D.2": "lmbuild.judge_d2", "D.3": "lmbuild.judge_d3"}
 
-EXECUTORS: list[ExecutorSpec] = [GEOMETRY, OPERABILITY, OPERABILITY_PYBULLET]
+JUDGES = [
+    ExecutorSpec(
+        id=JUDGE_IDS[metric],
+        target=f"evalkit_lmbuild.executor_judges:{target}",
+        version="1",
+        summary=summary,
+        needs_model=True,
+    )
+    for metric, target, summary in (
+        ("D.1", "DecompositionJudge", "a model's view of how the design is cut into parts"),
+        ("D.2", "VisualQualityJudge", "a model's view of the design's shape"),
+        ("D.3", "ResemblanceJudge", "a model's view of how much the design resembles the object"),
+    )
+]
+
+EXECUTORS: list[ExecutorSpec] = [GEOMETRY, OPERABILITY, OPERABILITY_PYBULLET, *JUDGES]
 """Geometry, rigid bodies and judges."""
 
 
@@ -101,9 +116,15 @@ VIEWS: list[ViewSpec] = [
 
 AGENTS = [
     AgentSpec(
+        name="boxes",
+        target="evalkit_lmbuild.agents.boxes:BoxesAgent",
+        summary="a pile of boxes of the catalogue's sizes: the floor",
+        benchmarks=(BENCHMARK,),
+    ),
+    AgentSpec(
         name="reference",
         target="evalkit_lmbuild.reference:ReferenceAgent",
         summary="builds the object's reference by tool calls: the upper bound",
         benchmarks=(BENCHMARK,),
-    )
+    ),
 ]
