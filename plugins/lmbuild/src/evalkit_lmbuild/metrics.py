@@ -107,7 +107,9 @@ class _Judged(_Metric):
         """Both halves; degraded with one of them, skipped with none."""
         if episode.final_design() is None:
             return Score(0.0, evidence={"why": NO_DESIGN})
-        halves = {"judge": _half(_data(episode, JUDGE_IDS[self.metric]))}
+        judge = _data(episode, JUDGE_IDS[self.metric])
+        halves = {"judge": _half(judge)}
+        no_judge = NO_JUDGE if judge.get("status") == "unscored" else judge.get("why", NO_JUDGE)
         if CALIBRATION[self.metric].computed is not None:
             computed = self._found(episode)
             if "status" in computed:
@@ -115,9 +117,9 @@ class _Judged(_Metric):
             halves["computed"] = computed["score"]
         combined = combine(self.metric, halves["judge"], halves.get("computed"))
         if combined.score is None:
-            return Score(None, "skipped", {**halves, "why": NO_JUDGE})
+            return Score(None, "skipped", {**halves, "why": no_judge})
         if combined.status == "degraded":
-            why = NO_JUDGE if halves["judge"] is None else "the computed half doesn't apply"
+            why = no_judge if halves["judge"] is None else "the computed half doesn't apply"
             return Score(combined.score, "degraded", {**halves, "why": why})
         return Score(combined.score, evidence=halves)
 

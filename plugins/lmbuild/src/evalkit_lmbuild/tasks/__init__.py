@@ -81,6 +81,12 @@ def facts_of(task: Task) -> ObjectFacts:
     return object_facts(task.hidden["document"] | {"subpart_pool": task.inputs["subpart_pool"]})
 
 
+def photo_of(task: Task) -> tuple[bytes, str] | None:
+    """The object's photo and its media type, if it has one whatever the brief; pictures drawn from references
+    are none."""
+    return None
+
+
 def embedded_document(task: str) -> Mapping[str, Any] | None:
     """The document of an object of this project's own, or None."""
     return _embedded().get(task)
