@@ -15,6 +15,7 @@ from evalkit_brickbench.figures.style import (
     INK,
     MARGIN_PX,
     MUTED,
+    OTHER,
     SMALL_PX,
     TEXT_PX,
     Scale,
@@ -69,13 +70,14 @@ def elo_cost(found: Outcomes, ratings: Mapping[str, Ratings]) -> Canvas:
     """ELO over the mean cost of a prompt (logarithmic), a disc with whiskers per system."""
     rows = priced(found, ratings)
     colours = colours_of(found.systems)
-    canvas = Canvas(680, 460, "ELO against cost")
+    canvas = Canvas(820, 520, "ELO against cost")
     heading(canvas, "mean cost of a prompt at list prices, logarithmic; whiskers: 95 %")
-    left, right, top, bottom = MARGIN_PX + 46.0, 680.0 - MARGIN_PX - 30, HEAD_PX + 24.0, 410.0
+    box = MARGIN_PX + 46.0, HEAD_PX + 24.0, 820.0 - MARGIN_PX - 10, 470.0
+    left, top, right, bottom = box
     across = log_scale([row.cost_usd for row in rows], "${:,g}")
     bounds = [b for row in rows for b in (row.elo, row.low, row.high) if b is not None]
     upwards = scale_of(bounds, from_zero=False)
-    _frame(canvas, across, upwards, (left, top, right, bottom))
+    _frame(canvas, across, upwards, box)
     canvas.text((left, top - 14), "ELO", TEXT_PX, INK)
     taken: list[tuple[float, float, float]] = []
     for row in rows:
@@ -83,27 +85,37 @@ def elo_cost(found: Outcomes, ratings: Mapping[str, Ratings]) -> Canvas:
         ends = [upwards.at(bound, bottom, top) for bound in (row.elo, row.low, row.high) if bound is not None]
         if len(ends) > 1:
             canvas.line([(x, min(ends)), (x, max(ends))], mix(colours[row.system], PAPER, 0.35), 2.0)
-        taken += [(x - 4, x + 4, float(y)) for y in np.arange(min(ends), max(ends) + 8, 8)]
+        taken += [(x - 6, x + 6, float(y)) for y in np.arange(min(ends), max(ends) + 8, 8)]
     for row in rows:
         x = across.at(math.log10(row.cost_usd), left, right)
         y = upwards.at(row.elo, bottom, top)
         canvas.disc((x, y), 5.0, colours[row.system])
-        name = name_text(row.system, 200)
-        width = text_width(name, TEXT_PX)
-        start = x + 10 if x + 10 + width < 680 - 6 else x - 10 - width
-        canvas.text((start, _free(taken, start, start + width, y)), name, TEXT_PX, INK)
+        _name(canvas, taken, name_text(row.system), (x, y), box)
     return canvas
 
 
-def _free(taken: list[tuple[float, float, float]], start: float, end: float, wanted: float) -> float:
-    """The height nearest to the wanted one where a text meets no other; it is taken from then on."""
-    line = TEXT_PX + 3.0
-    for number in range(40):
-        y = wanted + (number + 1) // 2 * line * (-1 if number % 2 else 1)
-        if all(end < s or start > e or abs(y - other) >= line for s, e, other in taken):
+def _name(
+    canvas: Canvas,
+    taken: list[tuple[float, float, float]],
+    name: str,
+    point: tuple[float, float],
+    box: tuple[float, float, float, float],
+) -> None:
+    """Write a name beside a point, on either side and as near as it meets no other text (start, end, height)
+    and stays in the box; a line leads to it where it isn't level with the point."""
+    (x, y), width, line = point, text_width(name, TEXT_PX), TEXT_PX + 3.0
+    start, height = x + 10, y
+    for number in range(120):
+        steps, on_left = divmod(number, 2)
+        start = x - 10 - width if on_left else x + 10
+        height = y + (steps + 1) // 2 * line * (1 if steps % 2 else -1)
+        inside = box[0] <= start and start + width <= box[2] and box[1] < height < box[3] - 6
+        if inside and all(start + width < s or start > e or abs(height - h) >= line for s, e, h in taken):
             break
-    taken.append((start, end, y))
-    return y
+    taken.append((start, start + width, height))
+    if height != y:
+        canvas.line([(x, y), (start - 3 if start > x else start + width + 3, height)], OTHER)
+    canvas.text((start, height), name, TEXT_PX, INK)
 
 
 def _frame(canvas: Canvas, across: Scale, upwards: Scale, box: tuple[float, float, float, float]) -> None:

@@ -73,8 +73,9 @@ def log_scale(values: Iterable[float], texts: str = "{:,g}") -> Scale:
 
 
 def colours_of(names: Iterable[str]) -> dict[str, Colour]:
-    """A colour per name, in order; they repeat after the seventh."""
-    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(dict.fromkeys(names))}
+    """A colour per name, in order: seven, the same darker, the same lighter, and from there on repeated."""
+    shades = [*PALETTE, *(mix(c, INK, 0.5) for c in PALETTE), *(mix(c, PAPER, 0.5) for c in PALETTE)]
+    return {name: shades[i % len(shades)] for i, name in enumerate(dict.fromkeys(names))}
 
 
 def mix(first: Colour, second: Colour, share: float) -> Colour:
