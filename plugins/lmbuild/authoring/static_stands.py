@@ -96,7 +96,7 @@ def step_ladder() -> Object:
     it.made_of("feet", "rubber")
     it.human(
         {"pred": "surface", "role": "platform", "min_area_m2": 0.06, "height_range_m": [0.8, 1.05]},
-        {"pred": "grip", "role": "handrail"},
+        {"pred": "colocated", "a": "handrail", "b": "platform", "max_gap_m": 0.05},
     )
     return it
 

@@ -144,7 +144,8 @@ def test_reference_calls_leave_out_what_a_tier_lacks() -> None:
     document = embedded_document("keepsake_box")
     assert document is not None
     own = json.loads(json.dumps(document))
-    own["reference"]["programs"] = {"P005": {"nodes": [], "output": "unlike any"}}
+    knob = own["reference"]["parts"][-1]["source"]["id"]
+    own["reference"]["programs"] = {knob: {"nodes": [], "output": "unlike any"}}
     names = [call.name for call in reference_calls(own, "A")]
     assert names.count("place_part") == len(own["reference"]["parts"]) - 1
     assert names.count("add_joint") == len(own["reference"]["joints"]) - 1
