@@ -50,7 +50,7 @@ def pairs(played: Iterable[tuple[Episode, Task]]) -> list[Pair]:
         if any(each is None or "error" in each for each in recorded):
             continue
         one, other = (episode.load(each["data"]) for each in recorded if each is not None)
-        name = f"{task.id} · {episode.key.agent}" + (f" · {episode.key.epoch}" if episode.key.epoch else "")
+        name = f"{task.id} · {episode.key.agent}" + (f" · {episode.key.epoch}" if episode.key.epoch > 1 else "")
         for protocol in PROTOCOLS:
             a, b = one[protocol]["capabilities"], other[protocol]["capabilities"]
             found += [
