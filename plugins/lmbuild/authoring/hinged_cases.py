@@ -54,7 +54,7 @@ def keepsake_box() -> Object:
         knob="lifts the lid",
     )
     it.attribute("dimension", "The box is 0.15 to 0.25 m high.")
-    it.attribute("count", "There is one lid.")
+    it.attribute("count", "There are four side panels and one lid.")
     it.subsystem(
         "storage", "holds small things", ("bottom", "side panels"), [("side panels", "bottom", "load")]
     )
@@ -230,7 +230,7 @@ def toolbox() -> Object:
         tray="keeps small things apart",
     )
     it.attribute("dimension", "The toolbox is 0.4 to 0.6 m long and 0.25 to 0.4 m high.")
-    it.attribute("count", "There is one lid, and there are two latches.")
+    it.attribute("count", "There are four side panels, two latches and one lid.")
     it.subsystem(
         "storage",
         "holds tools",

@@ -304,7 +304,7 @@ def drop_leaf_table() -> Object:
         "The top is 0.7 to 0.8 m above the floor.",
         "heights of dining tables as in EN 12521, rounded",
     )
-    it.attribute("count", "There are two leaves, four hinges, four legs and four feet.")
+    it.attribute("count", "There are two leaves, four hinges, four legs, four aprons and four feet.")
     it.subsystem(
         "support",
         "carries the top",

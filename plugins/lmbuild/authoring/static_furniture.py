@@ -294,7 +294,7 @@ def bed_frame() -> Object:
         centre_beam="keeps the slats from sagging in the middle",
     )
     it.attribute("dimension", "The bed is 1.9 to 2.1 m long; its slats are 0.3 to 0.45 m above the floor.")
-    it.attribute("count", "There are eleven slats, two side rails and two end rails.")
+    it.attribute("count", "There are eleven slats, two side rails, two end rails and five legs.")
     it.subsystem(
         "lying surface",
         "carries a mattress and a sleeper",

@@ -245,23 +245,23 @@ def plant_stand() -> Object:
 
 
 def easel() -> Object:
-    """An H-frame: runners and crossbars, two uprights with braces, a mast, ledge and clamp for a canvas."""
+    """An H-frame: long feet and crossbars, two uprights with braces, a mast, ledge and clamp for a canvas."""
     it = Object("easel", "painter's easel", FAMILY, "easel", aliases=["H-frame easel", "studio easel"])
     it.brief(
         "Build a painter's studio easel that holds a canvas.",
-        "Build a wooden studio easel 1.5 to 1.9 m high: two runners, two crossbars, two uprights with "
+        "Build a wooden studio easel 1.5 to 1.9 m high: two long feet, two crossbars, two uprights with "
         "braces behind them, a mast in the middle, a ledge 0.45 to 0.65 m above the floor with a canvas on "
         "it, and a clamp above the canvas.",
         "Build a studio easel: a ledge carries a canvas at a height to paint at, a mast behind it and a "
-        "clamp on its upper edge hold it still, and uprights braced on runners keep it all from tipping "
+        "clamp on its upper edge hold it still, and uprights braced on long feet keep it all from tipping "
         "while someone paints.",
     )
     for name, x in (("left", -0.24), ("right", 0.24)):
         it.part(
-            f"runner_{name}",
+            f"foot_{name}",
             box(0.064, 0.56, 0.04) + cylinder(0.032, 0.04).at(y=-0.28),
             (x, 0, 0.02),
-            role="runner",
+            role="foot",
             material=OAK,
         )
     it.part("crossbar_front", box(0.6, 0.072, 0.04), (0, 0.04, 0.06), role="crossbar", material=OAK)
@@ -281,7 +281,7 @@ def easel() -> Object:
     clamp = box(0.1, 0.06, 0.06).at(y=-0.02) - box(0.2, 0.024, 0.024).at(y=-0.002, z=-0.018)
     it.part("clamp", clamp, (0, 0, 1.192), role="clamp", material=OAK)
     for name in ("left", "right"):
-        it.fix(f"runner_{name}", "crossbar_front", "crossbar_rear")
+        it.fix(f"foot_{name}", "crossbar_front", "crossbar_rear")
         it.fix("crossbar_front", f"upright_{name}")
         it.fix(f"brace_{name}", "crossbar_rear", f"upright_{name}")
         it.fix("rail", f"upright_{name}")
@@ -295,11 +295,11 @@ def easel() -> Object:
         ledge="carries the canvas",
         centre_mast="what the canvas leans on and the clamp holds to",
         clamp="holds the upper edge of the canvas",
-        runners="keep the easel from tipping",
+        feet="long enough that the easel doesn't tip",
         canvas="what is painted",
     )
     it.attribute("dimension", "The easel is 1.5 to 1.9 m high; its ledge is 0.45 to 0.65 m above the floor.")
-    it.attribute("count", "There are two runners, two uprights and one clamp.")
+    it.attribute("count", "There are two feet, two uprights and one clamp.")
     it.subsystem(
         "holding",
         "holds a canvas still",
@@ -309,14 +309,14 @@ def easel() -> Object:
     it.subsystem(
         "standing",
         "keeps the easel upright",
-        ("uprights", "crossbars", "runners", "braces"),
+        ("uprights", "crossbars", "feet", "braces"),
         [
             ("uprights", "crossbars", "load"),
-            ("crossbars", "runners", "load"),
+            ("crossbars", "feet", "load"),
             ("braces", "uprights", "force"),
         ],
     )
-    for part in ("uprights", "ledge", "centre mast", "clamp", "runners", "crossbars", "braces", "top rail"):
+    for part in ("uprights", "ledge", "centre mast", "clamp", "feet", "crossbars", "braces", "top rail"):
         it.made_of(part, "wood")
     it.made_of("canvas", "textile")
     it.human({"pred": "surface", "role": "ledge", "min_area_m2": 0.04, "height_range_m": [0.4, 0.7]})
