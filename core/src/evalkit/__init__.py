@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalkit.canonical import canonical_json, sha256_of
-    from evalkit.errors import EvalkitError, UsageError
+    from evalkit.errors import EvalkitError, UnknownNameError, UsageError
     from evalkit.types import (
         Agent,
         Artifact,
@@ -69,6 +69,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Turn",
+    "UnknownNameError",
     "UsageError",
     "Validator",
     "Verdict",
@@ -81,6 +82,7 @@ __all__ = [
 
 _ELSEWHERE = {
     "EvalkitError": "evalkit.errors",
+    "UnknownNameError": "evalkit.errors",
     "UsageError": "evalkit.errors",
     "canonical_json": "evalkit.canonical",
     "sha256_of": "evalkit.canonical",

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evalkit import Episode, Task
-from evalkit.errors import UnknownNameError
+from evalkit import Episode, Task, UnknownNameError
 from evalkit.report import RecordedRun
 from evalkit_brickbench.designs import look
 from evalkit_brickbench.inspection import Inspection

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalkit import UsageError
-from evalkit.errors import UnknownNameError
+from evalkit import UnknownNameError, UsageError
 from evalkit.report import Cell, Column, Estimate, Table, to_csv
 from evalkit_brickbench import published
 from evalkit_brickbench.figures import charts, gallery, plots
