@@ -92,7 +92,7 @@ def test_the_moving_set(golden: Mapping[str, Any]) -> None:
 def test_the_desk(golden: Mapping[str, Any]) -> None:
     desk = golden["smoke_desk"]
     drawer = {"pool_part_id": "P001", "name": "drawer", "program": box([0.4, 0.4, 0.092])}
-    builder = Builder(Catalogue.of_programs([drawer]))
+    builder = Builder(Catalogue.of_entries([drawer]))
     for name, (_, size) in ((n, text.split(" ", 1)) for n, text in desk["create"].items()):
         builder.ok("create_part", name=name, program=box(json.loads(size)))
     for name, position in desk["place"].items():

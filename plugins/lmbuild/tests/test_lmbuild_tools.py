@@ -27,7 +27,7 @@ POOL = [
 
 @pytest.fixture
 def session() -> Session:
-    return Session(Scene(Catalogue.of_programs(POOL)), Rules())
+    return Session(Scene(Catalogue.of_entries(POOL)), Rules())
 
 
 def ok(session: Session, name: str, /, **arguments: Any) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def test_a_scene_is_the_same_after_json(session: Session) -> None:
     ok(session, "set_assembly_sequence", steps=["top", "cap0"])
     state = session.scene.state()
     assert state["instances"][-1]["position"] == [0.3, 0.333333, 0.5]
-    again = Scene(Catalogue.of_programs(POOL))
+    again = Scene(Catalogue.of_entries(POOL))
     again.restore(json.loads(json.dumps(state)))
     assert again.state() == state
     both: list[Outcome] = [call(Session(s, Rules()), "check", {}) for s in (session.scene, again)]

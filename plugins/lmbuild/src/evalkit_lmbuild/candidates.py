@@ -17,6 +17,7 @@ from evalkit import Candidate, Task
 from evalkit_lmbuild.catalogue import Catalogue
 from evalkit_lmbuild.design import Design, Mesh
 from evalkit_lmbuild.formats import DesignError, parse_design, read_glb
+from evalkit_lmbuild.tasks.pulled import verified_path
 
 DESIGN_GLB = "design.glb"
 SCRIPT = "script"
@@ -46,7 +47,7 @@ def mesh_ids(candidate: Candidate) -> Sequence[str]:
 
 @lru_cache(maxsize=8)
 def _design(document: str, pool: str, glb: bytes | None) -> Design:
-    catalogue = Catalogue.of_programs(json.loads(pool))
+    catalogue = Catalogue.of_entries(json.loads(pool), verified_path)
     return parse_design(json.loads(document), catalogue, None if glb is None else _meshes(glb))
 
 
@@ -59,7 +60,7 @@ def _played(script: str, pool: str) -> str:
     calls = json.loads(script)
     if not isinstance(calls, list) or len(calls) > MAX_CALLS:
         raise DesignError(f"a script is a list of at most {MAX_CALLS} calls")
-    session = Session(Scene(Catalogue.of_programs(json.loads(pool))), Rules(strict=False))
+    session = Session(Scene(Catalogue.of_entries(json.loads(pool), verified_path)), Rules(strict=False))
     for number, entry in enumerate(calls, 1):
         if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
             raise DesignError(f"call {number} of the script is not {{'tool': …, 'arguments': {{…}}}}")

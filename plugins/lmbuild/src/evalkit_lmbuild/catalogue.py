@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evalkit_lmbuild.design import Mesh
-from evalkit_lmbuild.documents import compiled_mesh
 from evalkit_lmbuild.facts import PoolPart
+from evalkit_lmbuild.objects import DataPath, no_data, pool_mesh_of
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,15 @@ class Catalogue(Mapping[str, Mesh]):
         return cls(Entry(part.id, part.name, lambda mesh=part.mesh: mesh) for part in pool)  # type: ignore[misc]
 
     @classmethod
-    def of_programs(cls, parts: Sequence[Mapping[str, Any]]) -> Catalogue:
-        """A catalogue of entries `pool_part_id`, `name`, `program`, compiled on demand."""
+    def of_entries(cls, parts: Sequence[Mapping[str, Any]], data: DataPath = no_data) -> Catalogue:
+        """A catalogue of `pool_part_id`, `name` and `program` or `mesh`, compiled or read on demand.
+
+        `data` says where files of pulled data are.
+        """
 
         def entry(part: Mapping[str, Any]) -> Entry:
-            program = part["program"]
-            return Entry(part["pool_part_id"], part["name"], lambda: compiled_mesh(program), program)
+            load = partial(pool_mesh_of, part, data)
+            return Entry(part["pool_part_id"], part["name"], load, part.get("program"))
 
         return cls(entry(part) for part in parts)
 

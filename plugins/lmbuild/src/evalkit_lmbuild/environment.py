@@ -22,6 +22,7 @@ from evalkit_lmbuild.catalogue import Catalogue
 from evalkit_lmbuild.prompt import system_prompt
 from evalkit_lmbuild.scene import Scene
 from evalkit_lmbuild.settings import TOOL_CALLS, settings_of
+from evalkit_lmbuild.tasks.pulled import verified_path
 from evalkit_lmbuild.tools import Outcome, Picture, Rules, Session, ToolSpec, call, check_report, offered
 from evalkit_lmbuild.tools import scene_pictures as pictures_of
 
@@ -144,7 +145,7 @@ class BuildEnvironment:
 def _new_scene(task: Task, rules: Rules) -> Scene:
     """An empty scene with the task's catalogue, where the tier has one."""
     parts = [] if rules.tier == "C" else task.inputs["subpart_pool"]["parts"]
-    return Scene(Catalogue.of_programs(parts))
+    return Scene(Catalogue.of_entries(parts, verified_path))
 
 
 def _as_tool(spec: ToolSpec) -> Tool:

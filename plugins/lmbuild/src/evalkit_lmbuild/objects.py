@@ -7,16 +7,24 @@ into an `ObjectFile` (checked, nothing compiled), and that into `ObjectFacts` (m
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from evalkit_lmbuild.csg import ProgramError
-from evalkit_lmbuild.design import Design
-from evalkit_lmbuild.documents import compiled_mesh, design_of, program_meshes
+from evalkit_lmbuild.design import Design, Mesh
+from evalkit_lmbuild.documents import compiled_mesh, design_of, program_meshes, vector
 from evalkit_lmbuild.facts import (
     Attribute,
     Condition,
@@ -29,6 +37,7 @@ from evalkit_lmbuild.facts import (
     RequiredPart,
     Subsystem,
 )
+from evalkit_lmbuild.formats.errors import DesignError
 from evalkit_lmbuild.legality import problems
 
 BRIEFS = ("name_only", "attributes", "functional")
@@ -67,12 +76,43 @@ class ConditionText(_Strict):
     image: str | None = None
 
 
+class DataFile(_Strict):
+    """A file of the data that users pull, and the hash by which it is known."""
+
+    file: str = Field(min_length=1)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class MeshFile(DataFile):
+    """A part's GLB in glTF's axes: `unit_m` metres a unit, `size_m` its size by the catalogue, world axes."""
+
+    unit_m: float = Field(default=1.0, gt=0)
+    size_m: tuple[float, float, float] | None = None
+
+
+class ReferenceMesh(DataFile):
+    """A reference as a GLB with its joints, see `formats.assets.reference_design`."""
+
+    joints: tuple[dict[str, Any], ...] = ()
+
+
 class PoolPartFile(_Strict):
-    """A part of the catalogue, by its program."""
+    """A part of the catalogue, by its program or by its mesh."""
 
     pool_part_id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,48}$")
     name: str = Field(min_length=1)
-    program: Program
+    program: Program | None = None
+    mesh: MeshFile | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> PoolPartFile:
+        if (self.program is None) == (self.mesh is None):
+            raise ValueError(f"part {self.pool_part_id!r} needs either a program or a mesh")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _what_it_has(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in handler(self).items() if value is not None}
 
 
 class Pool(_Strict):
@@ -148,11 +188,14 @@ class HumanCheckFile(_Strict):
 
 
 class ObjectFile(_Strict):
-    """A whole file. `reference` is a design.json with an object `programs`."""
+    """A whole file. `reference` is a design.json with an object `programs`; `reference_mesh` stands for it.
+
+    `photo` shows the object, whatever the brief. `free_standing` None: as the reference stands.
+    """
 
     task_id: str = Field(pattern=r"^[a-z0-9_]{1,48}$")
     object: ObjectName
-    free_standing: bool = True
+    free_standing: bool | None = True
     conditions: tuple[ConditionText, ...]
     subpart_pool: Pool = Pool()
     required_parts: tuple[RequiredPartFile, ...] = ()
@@ -162,6 +205,8 @@ class ObjectFile(_Strict):
     material_claims: tuple[MaterialClaimFile, ...] = ()
     human_checks: tuple[HumanCheckFile, ...] = ()
     reference: dict[str, Any] | None = None
+    reference_mesh: ReferenceMesh | None = None
+    photo: DataFile | None = None
 
     @model_validator(mode="after")
     def _distinct(self) -> ObjectFile:
@@ -220,18 +265,28 @@ def _parsed(data: object) -> ObjectFile:
         raise ObjectError(f"not an object of JSON: {error}") from error
 
 
-def object_facts(document: Mapping[str, Any]) -> ObjectFacts:
+DataPath = Callable[[str, str], Path]
+"""From a file's name and SHA-256 to where it is, verified."""
+
+
+def no_data(file: str, sha256: str) -> Path:
+    """For objects that need no pulled data; ObjectError for those that do."""
+    raise ObjectError(f"{file} is part of data that has to be pulled first")
+
+
+def object_facts(document: Mapping[str, Any], data: DataPath = no_data) -> ObjectFacts:
     """Everything that is known of an object, its pool and reference compiled; cached by content.
 
     ObjectError names the part or program that is wrong.
     """
-    return _facts(json.dumps(document, sort_keys=True))
+    return _facts(json.dumps(document, sort_keys=True), data)
 
 
 @lru_cache(maxsize=64)
-def _facts(text: str) -> ObjectFacts:
+def _facts(text: str, data: DataPath) -> ObjectFacts:
     file = _parsed(json.loads(text))
-    pool = tuple(pool_part(part.pool_part_id, part.name, part.program) for part in file.subpart_pool.parts)
+    pool = tuple(_pool_part(part, data) for part in file.subpart_pool.parts)
+    reference = _reference(file, pool, data)
     return ObjectFacts(
         id=file.task_id,
         name=file.object.name,
@@ -241,7 +296,7 @@ def _facts(text: str) -> ObjectFacts:
         aliases=file.object.aliases,
         category=file.object.category,
         family=file.object.family,
-        free_standing=file.free_standing,
+        free_standing=_stands(reference) if file.free_standing is None else file.free_standing,
         required_parts=tuple(RequiredPart(p.id, p.part, p.why, p.source) for p in file.required_parts),
         attributes=tuple(Attribute(a.id, a.kind, a.statement, a.source) for a in file.required_attributes),
         subsystems=tuple(_subsystem(s) for s in file.functional_subsystems),
@@ -249,7 +304,7 @@ def _facts(text: str) -> ObjectFacts:
         materials=tuple(MaterialClaim(m.part, m.classes, m.source) for m in file.material_claims),
         human_checks=tuple(HumanCheck(h.id, h.predicates, h.source) for h in file.human_checks),
         pool=pool,
-        reference=None if file.reference is None else _reference(file, pool),
+        reference=reference,
     )
 
 
@@ -258,20 +313,52 @@ def _subsystem(given: SubsystemFile) -> Subsystem:
     return Subsystem(given.id, given.subsystem, given.function, given.parts, connections, given.source)
 
 
-def pool_part(id: str, name: str, program: Program) -> PoolPart:
-    """A part of the catalogue, compiled; ObjectError names it if it doesn't compile."""
+def pool_mesh_of(part: Mapping[str, Any], data: DataPath) -> Mesh:
+    """The mesh of an entry of the pool, compiled or read; `ProgramError` or `DesignError` if it has none."""
+    if "program" in part:
+        return compiled_mesh(part["program"])
+    from evalkit_lmbuild.formats.assets import pool_mesh
+
+    mesh = part["mesh"]
+    size = None if mesh["size_m"] is None else vector(mesh["size_m"])
+    return pool_mesh(data(mesh["file"], mesh["sha256"]), mesh["unit_m"], size)
+
+
+def _pool_part(part: PoolPartFile, data: DataPath) -> PoolPart:
     try:
-        return PoolPart(id, name, compiled_mesh(program))
-    except ProgramError as error:
-        raise ObjectError(f"subpart_pool: part {id!r}: {error}") from error
+        return PoolPart(part.pool_part_id, part.name, pool_mesh_of(part.model_dump(mode="json"), data))
+    except (ProgramError, DesignError) as error:
+        raise ObjectError(f"subpart_pool: part {part.pool_part_id!r}: {error}") from error
 
 
-def _reference(file: ObjectFile, pool: tuple[PoolPart, ...]) -> Design:
-    document = file.reference or {}
+def _stands(reference: Design | None) -> bool:
+    """Whether a reference stands by itself: its centre of mass is above its support, or there is none."""
+    from evalkit_lmbuild.scoring.structure import structure_field
+
+    if reference is None or not reference.parts:
+        return True
+    return structure_field(reference).tilt().angle_deg > 0
+
+
+def _reference(file: ObjectFile, pool: tuple[PoolPart, ...], data: DataPath) -> Design | None:
+    if file.reference_mesh is not None:
+        return _mesh_reference(file.reference_mesh, data)
+    if file.reference is None:
+        return None
+    document = file.reference
     if found := problems(document, known={part.id for part in pool}):
         raise ObjectError(f"reference: {found[0].message}")
     meshes = {part.id: part.mesh for part in pool}
     try:
         return design_of(document, program_meshes(document.get("programs") or {}, meshes))
     except ProgramError as error:
+        raise ObjectError(f"reference: {error}") from error
+
+
+def _mesh_reference(given: ReferenceMesh, data: DataPath) -> Design:
+    from evalkit_lmbuild.formats.assets import reference_design
+
+    try:
+        return reference_design(data(given.file, given.sha256), given.joints)
+    except DesignError as error:
         raise ObjectError(f"reference: {error}") from error

@@ -9,6 +9,7 @@ from evalkit.hookspecs import (
     AgentSpec,
     BenchmarkSpec,
     CommandSpec,
+    DataSourceSpec,
     EnvironmentSpec,
     ExecutorSpec,
     MetricSpec,
@@ -84,6 +85,21 @@ def evalkit_views(benchmark: str) -> Sequence[ViewSpec]:
 def evalkit_agents() -> Sequence[AgentSpec]:
     """Agents that need no model."""
     return AGENTS
+
+
+@hookimpl
+def evalkit_data_sources() -> Sequence[DataSourceSpec]:
+    """The official tasks."""
+    return [
+        DataSourceSpec(
+            name=BENCHMARK,
+            target="evalkit_lmbuild.tasks.pulled:pull",
+            summary="the official tasks with their parts, photos and references",
+            licence="CC BY-NC-SA 4.0 (Lumos-Jiateng/LMBuild)",
+            url="https://codeload.github.com/Lumos-Jiateng/LMBuild/zip/"
+            "fa29db30b63cf73f63a595e1d6a33fb616640856",
+        )
+    ]
 
 
 @hookimpl

@@ -35,8 +35,8 @@ def import_generated(
     meshes = read_glb(path)
     if len(meshes) > MAX_PARTS:
         raise DesignError(f"{path.name}: {len(meshes):,} nodes with meshes, the limit is {MAX_PARTS:,}")
-    ids = _ids(list(meshes))
-    upright = {ids[name]: Mesh(_z_up(mesh.vertices), mesh.faces) for name, mesh in meshes.items()}
+    ids = part_ids(list(meshes))
+    upright = {ids[name]: Mesh(z_up(mesh.vertices), mesh.faces) for name, mesh in meshes.items()}
     design = _assembled(upright, 1.0, 0)
     if design.diagonal <= 0:
         raise DesignError(f"{path.name}: all its vertices are one point")
@@ -60,7 +60,8 @@ def _completed(design: Design, complete_joints: JointCompletion) -> Design:
     return replace(design, joints=joints, meta={**design.meta, "joint_completion": name})
 
 
-def _z_up(points: Floats) -> Floats:
+def z_up(points: Floats) -> Floats:
+    """Points [n, 3] in glTF's axes (Y up, front +Z) in the world's: (x, −z, y)."""
     x, y, z = points.T
     return np.column_stack([x, -z, y])
 
@@ -99,7 +100,7 @@ def _best_quarters(design: Design, reference: Design) -> int:
     return int(np.argmax(scores))
 
 
-def _ids(names: list[str]) -> dict[str, str]:
+def part_ids(names: list[str]) -> dict[str, str]:
     """Ids of parts for names of nodes: letters, digits, _ and -, at most 48, made unique by a number."""
     ids: dict[str, str] = {}
     taken: set[str] = set()

@@ -1,4 +1,4 @@
-"""The tasks of the benchmark: objects of this project's own, or of a folder of yours."""
+"""The tasks of the benchmark: objects of this project's own, of a folder of yours, or the official ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from evalkit_lmbuild.design import JOINT_TYPES
 from evalkit_lmbuild.facts import ObjectFacts
 from evalkit_lmbuild.materials import MATERIALS
 from evalkit_lmbuild.objects import FAMILIES, ObjectError, object_facts, read_object
+from evalkit_lmbuild.tasks.pulled import SETS as OFFICIAL_SETS
+from evalkit_lmbuild.tasks.pulled import photo_png, verified_path
 
 HERE = Path(__file__).parent
 OBJECTS = HERE / "objects"
 SMOKE = ("milking_stool", "keepsake_box")
-SETS = ("embedded", "smoke")
+SETS = ("embedded", "smoke", *OFFICIAL_SETS)
 KEYS = ("set", "names", "families", "limit", "folder")
 MAX_IMAGE_BYTES = 4 << 20
 
@@ -25,13 +27,18 @@ MAX_IMAGE_BYTES = 4 << 20
 def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequence[Task]:
     """The tasks of a suite, with the brief that the settings name.
 
-    `tasks` may hold `set` (`embedded`, the default, or `smoke`) or `folder` (of object files), `names` and
-    `families` (lists: only these), `limit` (so many at most). UsageError for anything else, and where an
-    object has no such brief.
+    `tasks` may hold `set` (`embedded`, the default, `smoke`, or of the pulled official data `core_v2` or
+    `full_v2`) or `folder` (of object files), `names` and `families` (lists: only these), `limit` (so many at
+    most). UsageError for anything else, and where an object has no such brief.
     """
     _check(tasks)
     folder, names = tasks.get("folder"), tasks.get("names")
-    if folder is not None:
+    official = folder is None and tasks.get("set") in OFFICIAL_SETS
+    if official:
+        from evalkit_lmbuild.tasks.official import official_documents
+
+        documents, base = official_documents(tasks["set"]), HERE
+    elif folder is not None:
         documents = _folder(Path(folder).expanduser())
         base = Path(folder).expanduser()
     else:
@@ -48,7 +55,12 @@ def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequenc
     ]
     if not chosen:
         raise UsageError("the suite's block `tasks` selects no task")
-    return [task_of(document, settings["brief"], base) for document in chosen[: tasks.get("limit")]]
+    chosen = chosen[: tasks.get("limit")]
+    if official:
+        from evalkit_lmbuild.tasks.official import official_task
+
+        return [official_task(document, settings["brief"]) for document in chosen]
+    return [task_of(document, settings["brief"], base) for document in chosen]
 
 
 def task_of(document: Mapping[str, Any], brief: str, base: Path) -> Task:
@@ -78,13 +90,14 @@ def task_of(document: Mapping[str, Any], brief: str, base: Path) -> Task:
 
 def facts_of(task: Task) -> ObjectFacts:
     """Everything that is known of a task's object, compiled; cached by content."""
-    return object_facts(task.hidden["document"] | {"subpart_pool": task.inputs["subpart_pool"]})
+    document = task.hidden["document"] | {"subpart_pool": task.inputs["subpart_pool"]}
+    return object_facts(document, verified_path)
 
 
-def photo_of(task: Task) -> tuple[bytes, str] | None:
-    """The object's photo and its media type, if it has one whatever the brief; pictures drawn from references
-    are none."""
-    return None
+def photo_of(task: Task) -> bytes | None:
+    """The object's photo as PNG, whatever the brief; None if it has none: a drawn reference is no photo."""
+    photo = task.hidden["document"]["photo"]
+    return None if photo is None else photo_png(photo["file"], photo["sha256"])
 
 
 def embedded_document(task: str) -> Mapping[str, Any] | None:
