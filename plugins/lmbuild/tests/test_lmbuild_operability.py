@@ -222,6 +222,13 @@ def test_the_lid_opens_and_the_evidence_says_by_which_joint() -> None:
     assert by_id(result)["K1"]["parts"] == ["lid"]
 
 
+def test_claims_that_ask_for_the_same_are_simulated_once() -> None:
+    twice = (OPENING, replace(OPENING, id="K2", motion="lets light in"))
+    result = operability(scorer(lidded(), motions=twice), INSET)
+    assert [each["claims"] for each in result.evidence["simulation"]["motions"]] == [["K1", "K2"]]
+    assert by_id(result)["K1"]["score"] == by_id(result)["K2"]["score"] > 0.9
+
+
 def test_a_motion_of_the_wrong_kind_is_none() -> None:
     sliding = replace(OPENING, joint_type="prismatic")
     result = operability(scorer(lidded(), motions=(sliding,)), INSET)

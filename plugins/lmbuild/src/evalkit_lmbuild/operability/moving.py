@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -108,11 +109,11 @@ def motion_capability(trial: Trial, answer: MotionResult | None) -> Capability:
     return Capability(trial.claim.id, "M", (Link(what, answer.score, why, trial.parts, joints),))
 
 
-def simulation_evidence(result: SimulationResult, asked: list[Trial]) -> dict[str, object]:
+def simulation_evidence(result: SimulationResult, trials: Sequence[Trial]) -> dict[str, object]:
     """What the simulation saw: how the object settled, every motion, what was switched off or lies flush."""
     motions = [
         {
-            "claim": trial.claim.id,
+            "claims": [trial.claim.id for trial in trials if trial.request == answer.request],
             "test": "roll" if isinstance(answer.request, Roll) else "actuate",
             "score": answer.score,
             "status": answer.status,
@@ -123,7 +124,7 @@ def simulation_evidence(result: SimulationResult, asked: list[Trial]) -> dict[st
             "flush": [list(pair) for pair in answer.flush],
             "notes": list(answer.notes),
         }
-        for trial, answer in zip(asked, result.motions, strict=True)
+        for answer in result.motions
     ]
     return {
         "engine": result.settings.engine,

@@ -13,7 +13,7 @@ from evalkit_lmbuild.operability.subject import Subject
 from evalkit_lmbuild.operability.subsystems import required_capability, subsystem_capability
 from evalkit_lmbuild.scoring.computed import Scorer
 from evalkit_lmbuild.scoring.result import Result, not_applicable
-from evalkit_lmbuild.simulation import Settings, SimulationResult, simulate
+from evalkit_lmbuild.simulation import Actuate, MotionResult, Roll, Settings, SimulationResult, simulate
 
 METRIC = "R.3"
 
@@ -45,7 +45,7 @@ class Operability:
         evidence: dict[str, object] = {"capabilities": [capability.as_dict() for capability in found]}
         reason = ""
         if simulated is not None:
-            evidence["simulation"] = simulation_evidence(simulated, self._asked)
+            evidence["simulation"] = simulation_evidence(simulated, self._trials)
             if not simulated.settled.rests:
                 reason = f"{simulated.settled.status}: {simulated.settled.reason}; no motion counts"
         score = sum(capability.score for capability in found) / len(found)
@@ -69,20 +69,19 @@ class Operability:
     def _trials(self) -> list[Trial]:
         return trials(self._subject)
 
-    @property
-    def _asked(self) -> list[Trial]:
-        return [trial for trial in self._trials if trial.request is not None]
-
     def _moved(self, settings: Settings) -> tuple[list[Capability], SimulationResult | None]:
-        """The capabilities of claimed motions; no simulation where none can be asked of it."""
+        """The capabilities of claimed motions; no simulation where none can be asked of it.
+
+        Claims that ask for the same are simulated once.
+        """
+        requests = tuple(dict.fromkeys(trial.request for trial in self._trials if trial.request is not None))
         simulated = None
-        answers = {}
-        requests = [trial.request for trial in self._trials if trial.request is not None]
+        answers: dict[Actuate | Roll | None, MotionResult] = {}
         if requests:
             settings = replace(settings, free_standing=self._subject.facts.free_standing)
             simulated = simulate(self._subject.design, self._subject.field, requests, settings)
-            answers = {id(t): answer for t, answer in zip(self._asked, simulated.motions, strict=True)}
-        return [motion_capability(trial, answers.get(id(trial))) for trial in self._trials], simulated
+            answers = dict(zip(requests, simulated.motions, strict=True))
+        return [motion_capability(trial, answers.get(trial.request)) for trial in self._trials], simulated
 
 
 def operability(scorer: Scorer, settings: Settings) -> Result:
