@@ -13,10 +13,8 @@ from pydantic import BaseModel, ConfigDict
 import evalkit.episode
 from evalkit import Observation, StepContext, StepResult, Task, Tool, ToolCall
 from evalkit.agents.models import (
-    MAX_NUDGES,
-    NEWEST_RESULTS,
-    OLD_RESULT_CHARACTERS,
     ChatAgent,
+    Dialogue,
     ModelAgent,
     TextToolsAgent,
     ToolsAgent,
@@ -35,6 +33,7 @@ from evalkit.types import EpisodeKey
 
 KEY = EpisodeKey("tools", "T-1", "default", 1)
 LONG = "long " * 200
+DIALOGUE = Dialogue()
 
 
 class Say(BaseModel):
@@ -162,7 +161,7 @@ def test_reminders_are_model_calls_and_keep_the_limit(tmp_path: Path) -> None:
     assert played.reason() == ("limit", "llm_calls: limit 2, observed 2")
     assert (len(played.requests), played.counters["llm_calls"]) == (2, 2)
     without = Played(tmp_path, ToolsAgent, ["Hm."] * 9, {"llm_calls": 9})
-    assert (without.end.reason.value, len(without.requests)) == ("agent_stopped", MAX_NUDGES + 1)
+    assert (without.end.reason.value, len(without.requests)) == ("agent_stopped", DIALOGUE.nudges + 1)
 
 
 def test_limits_inside_a_turn_count_what_earlier_turns_spent(tmp_path: Path) -> None:
@@ -219,12 +218,43 @@ def test_replies_from_the_cache_are_told_apart_and_end_an_episode_at_the_same_pl
 
 
 def test_old_results_are_shortened_alike_for_both_forms_of_calls(tmp_path: Path) -> None:
-    turns = NEWEST_RESULTS + 3
+    turns = DIALOGUE.newest_results + 3
     native = Played(tmp_path, ToolsAgent, [call()] * turns, {"calls": turns})
     text = Played(tmp_path, TextToolsAgent, [block("x")] * turns, {"calls": turns})
     shown = [result.text for m in native.requests[-1].messages for result in m.tool_results]
     told = [m.text for m in text.requests[-1].messages if m.text.startswith("Result of say")]
     assert len(shown) == len(told) == turns - 1
     assert [line.partition("):\n")[2] for line in told] == shown
-    short = [len(result) < OLD_RESULT_CHARACTERS + 40 for result in shown]
-    assert short == [True] * (turns - 1 - NEWEST_RESULTS) + [False] * NEWEST_RESULTS
+    short = [len(result) < DIALOGUE.old_result_characters + 40 for result in shown]
+    assert short == [True] * (turns - 1 - DIALOGUE.newest_results) + [False] * DIALOGUE.newest_results
+
+
+class TerseAgent(TextToolsAgent):
+    """Keeps results short, and ends a reply at its first `say`."""
+
+    dialogue = Dialogue(result_characters=300, newest_results=3, old_result_characters=50, hand_in="say")
+
+
+class HastyAgent(TextToolsAgent):
+    """Has three replies before each `say`."""
+
+    dialogue = Dialogue(nudges=1, hand_in="say", steps=3)
+
+
+def test_a_dialogue_of_another_kind(tmp_path: Path) -> None:
+    turns = 5
+    played = Played(tmp_path, TerseAgent, [block("a", "b", "c")] * turns, {"calls": turns})
+    assert played.environment.said == ["a"] * turns
+    told = [m.text for m in played.requests[-1].messages if m.text.startswith("Result of say")]
+    assert all(text.count(":\nnot run") == 2 for text in told)
+    shown = [len(text.partition("):\n")[2].partition(" …")[0]) for text in told]
+    assert shown == [50] * (turns - 2) + [300]
+
+
+def test_steps_are_counted_from_one_call_that_hands_in_to_the_next(tmp_path: Path) -> None:
+    other = block("x").replace("say", "sigh")
+    enough = Played(tmp_path, HastyAgent, ["Hm.", other, block("x")] * 3, {"calls": 6})
+    assert enough.environment.said == ["x"] * 3
+    too_few = Played(tmp_path, HastyAgent, [block("x"), "Hm.", other, "Hm.", block("x")], {"calls": 9})
+    assert too_few.reason() == ("agent_stopped", "3 replies without a call of say")
+    assert len(too_few.requests) == 4

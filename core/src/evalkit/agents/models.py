@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalkit.episode import LimitReached
@@ -20,16 +20,36 @@ from evalkit.errors import UsageError
 from evalkit.types import EpisodeKey, Image, Observation, Reply, StepContext, Stop, Tool, ToolCall
 
 if TYPE_CHECKING:
-    from evalkit.models import Codec, Message, ModelReply, ModelRequest, ModelSession, ModelToolCall
+    from evalkit.models import (
+        Codec,
+        Message,
+        ModelReply,
+        ModelRequest,
+        ModelSession,
+        ModelToolCall,
+        ToolResult,
+    )
 
-#: How often in a row a reply without a call is answered with a reminder.
-MAX_NUDGES = 3
 NUDGE = "Your reply held no tool call. Call a tool to go on."
-#: Results of tools are cut to this many characters; all but the newest ones are shortened further.
-RESULT_CHARACTERS = 20_000
-NEWEST_RESULTS = 10
-OLD_RESULT_CHARACTERS = 200
 _TOKENS = ("input_tokens", "output_tokens", "reused_input_tokens", "reused_output_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """How a conversation about tools is held; manifests keep it.
+
+    Results of tools are cut to `result_characters`, all but the `newest_results` of them to
+    `old_result_characters`. A reply without a call is answered by a reminder, at most `nudges` times in a
+    row. What a reply calls behind a call of the tool `hand_in` isn't carried out. Before each call of that
+    tool the model has `steps` replies.
+    """
+
+    result_characters: int = 20_000
+    newest_results: int = 10
+    old_result_characters: int = 200
+    nudges: int = 3
+    hand_in: str | None = None
+    steps: int | None = None
 
 
 class _NoAnswer(Exception):  # noqa: N818 - it ends the episode as the model's result, not as an error
@@ -145,11 +165,15 @@ class ChatAgent(ModelAgent):
 class ToolsAgent(ModelAgent):
     """Native function calls; parallel calls run in the model's order."""
 
+    dialogue = Dialogue()
+
     def start(self, tools: Sequence[Tool], seed: int) -> None:
         """A new conversation."""
         super().start(tools, seed)
         self._codec = self._make_codec()
         self._asked: tuple[ModelToolCall, ...] = ()
+        self._made: tuple[ModelToolCall, ...] = ()
+        self._steps = 0
 
     def act(self, observation: Observation, ctx: StepContext) -> Reply | Stop:
         """Take results back to the model and ask for its next calls."""
@@ -159,21 +183,50 @@ class ToolsAgent(ModelAgent):
         if self._begins(observation):
             self._open(observation)
         else:
-            results = tuple(_results(self._asked, observation))
+            results = tuple(self._results(observation))
             self._messages.append(Message("tool", tool_results=results))
         schemas = [ToolSchema.of(tool) for tool in self._tools]
-        for _ in range(MAX_NUDGES + 1):
+        for _ in range(self.dialogue.nudges + 1):
+            if self._steps == self.dialogue.steps:
+                return Stop(f"{self._steps} replies without a call of {self.dialogue.hand_in}")
+            self._steps += 1
+            shown = shortened(self._messages, self.dialogue)
             try:
-                reply = self._complete(self._codec.request(shortened(self._messages), schemas))
+                reply = self._complete(self._codec.request(shown, schemas))
             except _NoAnswer as refused:
                 return Stop(str(refused))
             self._asked = self._codec.calls(reply)
             native = self._asked if self._codec.name == "native" else ()
             self._messages.append(Message("assistant", reply.text, tool_calls=native, opaque=reply.opaque))
             if self._asked:
-                return Reply(tuple(_call(call) for call in self._asked))
+                self._made = self._up_to_hand_in()
+                return Reply(tuple(_call(call) for call in self._made))
             self._messages.append(Message("user", NUDGE))
-        return Stop(f"{MAX_NUDGES + 1} replies in a row held no tool call")
+        return Stop(f"{self.dialogue.nudges + 1} replies in a row held no tool call")
+
+    def _up_to_hand_in(self) -> tuple[ModelToolCall, ...]:
+        """The reply's calls up to the one that hands in, if one does; the count of steps begins anew then."""
+        for number, call in enumerate(self._asked, 1):
+            if call.name == self.dialogue.hand_in:
+                self._steps = 0
+                return self._asked[:number]
+        return self._asked
+
+    def _results(self, observation: Observation) -> list[ToolResult]:
+        """A result for each call; calls that weren't run, because an earlier one ended the turn, say so."""
+        from evalkit.models import ToolResult
+
+        if len(self._made) == 1:
+            texts = [observation_text(observation)]
+        else:
+            results = observation.data.get("results", [])
+            texts = [observation_text(Observation(r["text"], r["data"])) for r in results]
+        texts += ["not run"] * (len(self._asked) - len(texts))
+        images: list[tuple[Image, ...]] = [()] * (len(self._asked) - 1) + [observation.images]
+        return [
+            ToolResult(call.id, call.name, _clipped(text, self.dialogue.result_characters), pictures)
+            for call, text, pictures in zip(self._asked, texts, images, strict=True)
+        ]
 
     def _make_codec(self) -> Codec:
         from evalkit.models import NativeCodec
@@ -210,7 +263,7 @@ def observation_text(observation: Observation) -> str:
     return "\n\n".join(parts)
 
 
-def shortened(messages: Sequence[Message]) -> list[Message]:
+def shortened(messages: Sequence[Message], dialogue: Dialogue) -> list[Message]:
     """The conversation with old tool results cut short, the newest kept."""
     total = sum(len(message.tool_results) for message in messages)
     seen = 0
@@ -218,7 +271,8 @@ def shortened(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         results = []
         for result in message.tool_results:
-            limit = RESULT_CHARACTERS if seen >= total - NEWEST_RESULTS else OLD_RESULT_CHARACTERS
+            is_new = seen >= total - dialogue.newest_results
+            limit = dialogue.result_characters if is_new else dialogue.old_result_characters
             results.append(replace(result, text=_clipped(result.text, limit)))
             seen += 1
         found.append(replace(message, tool_results=tuple(results)) if results else message)
@@ -234,21 +288,3 @@ def _call(call: ModelToolCall) -> ToolCall:
         problem = call.error or "the arguments are not a JSON object"
         return ToolCall(call.name, {"raw": call.raw_arguments}, problem)
     return ToolCall(call.name, call.arguments)
-
-
-def _results(asked: tuple[ModelToolCall, ...], observation: Observation) -> list[Any]:
-    """A result for each call; calls that weren't run, because an earlier one ended the turn, say so."""
-    from evalkit.models import ToolResult
-
-    if len(asked) == 1:
-        texts = [observation_text(observation)]
-    else:
-        texts = [
-            observation_text(Observation(r["text"], r["data"])) for r in observation.data.get("results", [])
-        ]
-    texts += ["not run"] * (len(asked) - len(texts))
-    images: list[tuple[Image, ...]] = [()] * (len(asked) - 1) + [observation.images]
-    return [
-        ToolResult(call.id, call.name, _clipped(text, RESULT_CHARACTERS), pictures)
-        for call, text, pictures in zip(asked, texts, images, strict=True)
-    ]

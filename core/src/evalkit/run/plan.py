@@ -221,16 +221,18 @@ def _agent_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
 def _model_entry(assembly: Assembly, choice: AgentChoice) -> dict[str, Any]:
     """What a manifest keeps of how an agent reaches a model.
 
-    Options as given, and of a model its address and token prices, of an agent's own program its version,
-    command line and isolation.
+    Options as given, and of a model its address and token prices and how the agent talks with it about tools,
+    of an agent's own program its version, command line and isolation.
     """
     if not assembly.plays_in_thread(choice.id):
         return {}
-    options = {"options": list(choice.options)}
+    options: dict[str, Any] = {"options": list(choice.options)}
     if assembly.has_own_program(choice.id):
         return options | {"program": dict(assembly.agent(choice.id).describe())}
     from evalkit.models import open_model, parse_options
 
+    if (dialogue := getattr(assembly.agent(choice.id), "dialogue", None)) is not None:
+        options["dialogue"] = asdict(dialogue)
     client = open_model(choice.argument, parse_options(choice.options))
     try:
         return options | {"model": dict(client.describe())}
