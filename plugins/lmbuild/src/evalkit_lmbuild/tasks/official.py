@@ -83,10 +83,9 @@ def _document(entry: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, 
         "free_standing": None,
         "conditions": [_condition(condition) for condition in entry["conditions"]],
         "subpart_pool": {"parts": [_pool_part(part, hashes) for part in entry["subpart_pool"]["parts"]]},
-        "required_parts": [_only(part, "id", "part", "why") for part in entry.get("required_parts") or []],
+        "required_parts": [_claim(part, "part", "why") for part in entry.get("required_parts") or []],
         "required_attributes": [
-            _only(attribute, "id", "kind", "statement")
-            for attribute in entry.get("required_attributes") or []
+            _claim(attribute, "kind", "statement") for attribute in entry.get("required_attributes") or []
         ],
         "functional_subsystems": [_subsystem(each) for each in entry.get("functional_subsystems") or []],
         "required_kinematics": [
@@ -123,14 +122,14 @@ def _pool_part(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str,
 
 def _subsystem(given: Mapping[str, Any]) -> dict[str, Any]:
     connections = [_only(each, "from", "to", "carries") for each in given.get("connections") or []]
-    return _only(given, "id", "subsystem", "function", "parts") | {"connections": connections}
+    return _claim(given, "subsystem", "function", "parts") | {"connections": connections}
 
 
 def _motion(given: Mapping[str, Any]) -> dict[str, Any]:
     """A claimed motion; a range that isn't two numbers is a remark in words, and left out."""
     span = given.get("range")
     numbers = isinstance(span, list) and len(span) == 2 and all(isinstance(v, int | float) for v in span)
-    return _only(given, "id", "moving_part", "relative_to", "joint_type", "motion") | {
+    return _claim(given, "moving_part", "relative_to", "joint_type", "motion") | {
         "axis": given.get("axis"),
         "range": span if numbers else None,
     }
@@ -163,6 +162,12 @@ def _file(path: Any, hashes: Mapping[str, str]) -> dict[str, Any]:
     return {"file": file, "sha256": hashes[file]}
 
 
+def _claim(given: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A claim's id and these fields, and where it comes from, if that is said in words."""
+    source = given.get("source")
+    return _only(given, "id", *keys) | {"source": source if isinstance(source, str) else ""}
+
+
 def _only(given: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """These fields; official entries have more, such as sources of claims."""
+    """These fields; official entries have more."""
     return {key: given[key] for key in keys}
