@@ -8,6 +8,8 @@ from evalkit_lmbuild.design import Floats
 from evalkit_lmbuild.kernel._bits import Bits, Corner, popcount
 from evalkit_lmbuild.kernel._jit import compiled
 
+ALL_BITS = np.uint64(2**64 - 1)
+
 
 @compiled
 def merge(target: Bits, corner: Corner, bits: Bits, bits_corner: Corner) -> None:
@@ -58,6 +60,18 @@ def common_shifted(
 
 
 @compiled
+def _meeting(low: float, high: float, start: float, slope: float, size: int) -> tuple[float, float]:
+    """The part of low … high over which start + slope·x lies in 0 … size, a cell wider on both sides.
+
+    An empty one has its low above its high.
+    """
+    if abs(slope) < 1e-9:
+        return (low, high) if -1.0 <= start <= size + 1.0 else (1.0, 0.0)
+    one, other = (-1.0 - start) / slope, (size + 1.0 - start) / slope
+    return max(low, min(one, other)), min(high, max(one, other))
+
+
+@compiled
 def common_moved(
     a: Bits,
     a_corner: Corner,
@@ -82,8 +96,17 @@ def common_moved(
             x_row = turn[0, 1] * y_at + turn[0, 2] * z_at + move[0] - x0
             y_row = turn[1, 1] * y_at + turn[1, 2] * z_at + move[1] - y0
             z_row = turn[2, 1] * y_at + turn[2, 2] * z_at + move[2] - z0
-            for w in range(a.shape[2]):
+            low, high = 64.0 * a_corner[2], 64.0 * (a_corner[2] + a.shape[2])
+            low, high = _meeting(low, high, z_row, turn[2, 0], layers)
+            low, high = _meeting(low, high, y_row, turn[1, 0], rows)
+            low, high = _meeting(low, high, x_row, turn[0, 0], words * 64)
+            if low > high:
+                continue
+            start, end = int(low) - 64 * a_corner[2], int(high) - 64 * a_corner[2]
+            for w in range(max(0, start >> 6), min(a.shape[2] - 1, end >> 6) + 1):
                 word = a[z, y, w]
+                word &= ALL_BITS << np.uint64(max(0, start - 64 * w))
+                word &= ALL_BITS >> np.uint64(max(0, 64 * w + 63 - end))
                 while word:
                     lowest = word & (~word + np.uint64(1))
                     word ^= lowest
