@@ -1,0 +1,21 @@
+"""`release-text:MODEL`: a model that plays by the release's rules for text, which are closer than evalkit's own."""
+
+from __future__ import annotations
+
+from evalkit.agents.models import Dialogue, TextToolsAgent
+
+
+class ReleaseTextAgent(TextToolsAgent):
+    """Calls as blocks of text, several a reply, none of them behind a submission; results are cut short.
+
+    A model that doesn't submit in the steps of a round is stopped; what it submitted before counts.
+    """
+
+    dialogue = Dialogue(
+        result_characters=6000,
+        newest_results=10,
+        old_result_characters=200,
+        nudges=3,
+        hand_in="submit",
+        steps=70,
+    )

@@ -1,0 +1,1 @@
+"""Tables and figures of runs together, from their records alone."""
