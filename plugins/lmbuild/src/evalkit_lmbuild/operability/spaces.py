@@ -8,6 +8,7 @@ import numpy as np
 
 from evalkit_lmbuild.design import Floats, Part, Vector
 from evalkit_lmbuild.kernel import Field
+from evalkit_lmbuild.kernel._jit import arrays_of
 from evalkit_lmbuild.operability._columns import raise_to
 
 BAND_M = 0.02
@@ -70,7 +71,7 @@ def level_area(parts: Sequence[Part], low: float, high: float) -> float:
     shape = np.maximum(1, np.ceil(extents / pitch - 1e-6)).astype(int)
     heights = np.full(shape, -np.inf)
     for part in parts:
-        raise_to(heights, part.world.vertices, part.world.faces, start, pitch)
+        raise_to(heights, *arrays_of(part.world), start, pitch)
     return float(np.count_nonzero((heights >= low - 1e-9) & (heights <= high + 1e-9))) * pitch**2
 
 
