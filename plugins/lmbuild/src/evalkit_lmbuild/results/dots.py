@@ -16,8 +16,8 @@ PALETTE: tuple[Colour, ...] = (
 )  # fmt: skip
 """Okabe and Ito's colours without yellow, which is hard to see on paper."""
 TITLE_PX, TEXT_PX, SMALL_PX = 16, 12, 11
-MARGIN_PX, HEAD_PX, LEGEND_PX, AXIS_PX, GAP_PX = 20, 62, 20, 34, 26
-LANE_PX, MIN_ROW_PX, NAME_PX = 8, 22, 260
+MARGIN_PX, HEAD_PX, LEGEND_PX, AXIS_PX, GAP_PX = 20, 62, 20, 34, 42
+LANE_PX, MIN_ROW_PX, NAME_PX = 8, 24, 320
 MIN_WIDTH_PX = 620
 
 
@@ -45,10 +45,15 @@ class Panel:
 def dot_rows(
     title: str, note: str, rows: Sequence[str], panels: Sequence[Panel], systems: Sequence[str]
 ) -> Canvas:
-    """The figure; `systems` are the legend, in order, and give the dots their colours and lanes."""
+    """The figure; `systems` are the legend, in order, and give the dots their colours and lanes.
+
+    Where no row has more than one dot, all are in the rows' middle.
+    """
     colours = colours_of(systems)
     left = MARGIN_PX + max(min(NAME_PX, text_width(name, TEXT_PX)) for name in rows) + 14
-    row_px = max(MIN_ROW_PX, LANE_PX * len(systems) + 6)
+    alone = all(len(marks) <= 1 for panel in panels for marks in panel.marks)
+    lanes = {system: 0.0 if alone else i - (len(systems) - 1) / 2 for i, system in enumerate(systems)}
+    row_px = MIN_ROW_PX if alone else max(MIN_ROW_PX, LANE_PX * len(systems) + 6)
     width = round(left + sum(panel.width + GAP_PX for panel in panels) - GAP_PX + MARGIN_PX + 12)
     width = max(width, MIN_WIDTH_PX)
     lines = _legend_lines(systems, width - 2 * MARGIN_PX)
@@ -65,10 +70,9 @@ def dot_rows(
     for panel in panels:
         _axis(canvas, panel, x, top, bottom, row_px)
         for number, marks in enumerate(panel.marks):
-            for lane, system in enumerate(systems):
-                if system in marks:
-                    y = top + (number + 0.5) * row_px + (lane - (len(systems) - 1) / 2) * LANE_PX
-                    _dot(canvas, panel, marks[system], x, y, colours[system])
+            for system, mark in marks.items():
+                y = top + (number + 0.5) * row_px + lanes[system] * LANE_PX
+                _dot(canvas, panel, mark, x, y, colours[system])
         x += panel.width + GAP_PX
     return canvas
 

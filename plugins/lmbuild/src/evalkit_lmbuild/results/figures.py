@@ -138,7 +138,7 @@ def changes(title: str, found: Sequence[Difference]) -> Canvas:
 
 
 def _lane(each: Difference) -> str:
-    return f"{each.agent}: {each.change}"
+    return f"{each.agent}: {each.change.replace('→', 'to')}"
 
 
 def _marks(scores: Mapping[str, Score]) -> dict[str, Mark]:
@@ -150,7 +150,7 @@ def _marks(scores: Mapping[str, Score]) -> dict[str, Mark]:
 
 
 def _short(title: str) -> str:
-    return title.replace("at least half of the required parts", "required parts")
+    return title.replace("at least half of the required parts", "half of the required parts")
 
 
 def _write(path: Path, data: bytes) -> Path:
