@@ -14,6 +14,7 @@ from evalkit_lmbuild.csg import compile_program
 from evalkit_lmbuild.design import Design, Joint, Mesh, Part
 from evalkit_lmbuild.formats import (
     DesignError,
+    completed_joints,
     import_generated,
     parse_design,
     read_design,
@@ -207,18 +208,50 @@ def test_without_a_reference_size_and_yaw_stay(tmp_path: Path) -> None:
     assert design.bounds[0][2] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_joint_completion_is_applied_and_recorded(tmp_path: Path) -> None:
+def test_joints_are_completed_before_the_design_is_scaled_and_turned_and_follow_it(tmp_path: Path) -> None:
+    _generated(_chair(), tmp_path / "a.glb", 1, 10.0)
+
+    def recliner(design: Design) -> list[Joint]:
+        seat, back, arm = design.parts
+        tilt = Joint("tilt", "revolute", seat.id, back.id, (0.0, 1.0, 0.0), back.position, (0.0, 0.5))
+        return [tilt, Joint("slide", "prismatic", seat.id, arm.id, (1.0, 0.0, 0.0), arm.position, (0.0, 2.0))]
+
+    raw = import_generated(tmp_path / "a.glb")
+    joints = completed_joints(raw, recliner)
+    design = import_generated(tmp_path / "a.glb", _chair(), joints, "chairs:recliner")
+    tilt, slide = design.joints
+    assert np.allclose(tilt.origin, design.parts[1].position, atol=1e-6)
+    assert np.allclose(slide.origin, design.parts[2].position, atol=1e-6)
+    assert tilt.axis == pytest.approx((1.0, 0.0, 0.0))
+    assert slide.axis == pytest.approx((0.0, -1.0, 0.0))
+    assert (tilt.limits, slide.limits) == ((0.0, 0.5), pytest.approx((0.0, 0.2), rel=1e-5))
+    assert design.meta["joint_completion"] == "chairs:recliner"
+
+
+FAULTY = {
+    "'nowhere'": [Joint("tilt", "fixed", "seat_1_2", "nowhere")],
+    "two joints have the id 'tilt'": [Joint("tilt", "fixed", "seat_1_2", "arm_1_2")] * 2,
+    "needs an origin": [Joint("tilt", "revolute", "seat_1_2", "arm_1_2", (0.0, 0.0, 1.0))],
+    "origin": [Joint("t", "ball", "seat_1_2", "arm_1_2", None, (float("nan"), 0.0, 0.0))],
+    "go round in a circle": [
+        Joint("t", "fixed", "seat_1_2", "arm_1_2"),
+        Joint("u", "fixed", "arm_1_2", "seat_1_2"),
+    ],
+}
+
+
+@pytest.mark.parametrize("words", FAULTY)
+def test_joints_that_no_design_may_have(tmp_path: Path, words: str) -> None:
     _generated(_chair(), tmp_path / "a.glb", 0, 1.0)
+    with pytest.raises(DesignError, match="joint completion") as raised:
+        import_generated(tmp_path / "a.glb", _chair(), FAULTY[words], "x:y")
+    assert words in str(raised.value)
 
-    def recliner(design: Design) -> tuple[Joint, ...]:
-        seat, back, _ = design.parts
-        return (Joint("tilt", "revolute", seat.id, back.id, (1.0, 0.0, 0.0), seat.position),)
 
-    def nonsense(design: Design) -> tuple[Joint, ...]:
-        return (Joint("tilt", "fixed", "seat", "nowhere"),)
-
-    design = import_generated(tmp_path / "a.glb", _chair(), recliner)
-    assert [joint.id for joint in design.joints] == ["tilt"]
-    assert design.meta["joint_completion"] == "recliner"
-    with pytest.raises(DesignError, match="'tilt' names 'seat', which is no part"):
-        import_generated(tmp_path / "a.glb", _chair(), nonsense)
+def test_a_completion_that_fails_says_so_in_one_line(tmp_path: Path) -> None:
+    _generated(_chair(), tmp_path / "a.glb", 0, 1.0)
+    design = import_generated(tmp_path / "a.glb")
+    with pytest.raises(DesignError, match="joint completion failed: ZeroDivisionError"):
+        completed_joints(design, lambda _: [1 // 0])  # type: ignore[list-item]
+    with pytest.raises(DesignError, match="gave str instead of Joint"):
+        completed_joints(design, lambda _: ["hinge"])  # type: ignore[list-item]

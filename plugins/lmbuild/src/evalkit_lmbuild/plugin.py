@@ -17,7 +17,7 @@ from evalkit.hookspecs import (
     ViewSpec,
     hookimpl,
 )
-from evalkit_lmbuild.specs import AGENTS, BENCHMARK, DESIGN, EXECUTORS, METRICS, VIEWS
+from evalkit_lmbuild.specs import AGENTS, BENCHMARK, DESIGN, ENVIRONMENTS, EXECUTORS, METRICS, VIEWS
 
 
 @hookimpl
@@ -51,10 +51,8 @@ def evalkit_suites() -> Path:
 
 @hookimpl
 def evalkit_environment(benchmark: str, variant: str) -> EnvironmentSpec | None:
-    """The workshop."""
-    if benchmark != BENCHMARK or variant != "default":
-        return None
-    return EnvironmentSpec(target="evalkit_lmbuild.environment:BuildEnvironment")
+    """The workshop, and the counter where files are handed in."""
+    return ENVIRONMENTS.get(variant) if benchmark == BENCHMARK else None
 
 
 @hookimpl
@@ -83,7 +81,7 @@ def evalkit_views(benchmark: str) -> Sequence[ViewSpec]:
 
 @hookimpl
 def evalkit_agents() -> Sequence[AgentSpec]:
-    """Agents that need no model."""
+    """Agents that need no model, and one that plays by the release's rules for text."""
     return AGENTS
 
 

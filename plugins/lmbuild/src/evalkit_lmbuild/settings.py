@@ -41,6 +41,9 @@ class BuildSettings(BaseModel):
     simulation: Literal["inset", "strict"] = "inset"
     """Whose R.3 is the score: `strict` simulates convex hulls as they are, as the release does; `inset`
     shrinks them by 0.5 mm, so that parts lying flush slide. Both are recorded."""
+    complete_joints: str | None = None
+    """`module:function` that finds joints for generators' designs when they are handed in (it gets a `Design`
+    and gives a list of `Joint`s)."""
     inspect_joint: bool = True
     """Whether there is a tool `inspect_joint`, which the paper counts and the release lacks."""
 

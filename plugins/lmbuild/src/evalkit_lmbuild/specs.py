@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from evalkit.hookspecs import AgentSpec, ExecutorSpec, MetricSpec, ValidatorSpec, ViewSpec
+from evalkit.hookspecs import AgentSpec, EnvironmentSpec, ExecutorSpec, MetricSpec, ValidatorSpec, ViewSpec
 
 BENCHMARK = "lmbuild"
+
+ENVIRONMENTS = {
+    "default": EnvironmentSpec("evalkit_lmbuild.environment:BuildEnvironment"),
+    "files": EnvironmentSpec("evalkit_lmbuild.file_environment:FileEnvironment", mode="workspace"),
+}
+"""By variant: built with tools, or handed in as files."""
 
 DESIGN = ValidatorSpec(
     id="lmbuild.design",
@@ -126,5 +132,19 @@ AGENTS = [
         target="evalkit_lmbuild.reference:ReferenceAgent",
         summary="builds the object's reference by tool calls: the upper bound",
         benchmarks=(BENCHMARK,),
+    ),
+    AgentSpec(
+        name="designs",
+        target="evalkit_lmbuild.agents.designs:DesignsAgent",
+        summary="hands in designs made elsewhere: designs:FOLDER, with a folder or a GLB per task",
+        benchmarks=(BENCHMARK,),
+    ),
+    AgentSpec(
+        name="release-text",
+        target="evalkit_lmbuild.agents.release_text:ReleaseTextAgent",
+        summary="a model that writes its calls as text, within the release's limits for that",
+        benchmarks=(BENCHMARK,),
+        offline=False,
+        sees_images=True,
     ),
 ]

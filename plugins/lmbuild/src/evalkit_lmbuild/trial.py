@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evalkit import Artifact, Candidate, Execution, Task, UsageError, Verdict
-from evalkit_lmbuild.candidates import DESIGN_GLB, SCRIPT, candidate_design
+from evalkit_lmbuild.candidates import candidate_design
 from evalkit_lmbuild.formats import DesignError
+from evalkit_lmbuild.handing_in import HandInError, opened
 from evalkit_lmbuild.objects import IMAGE, ObjectError, checked_document, read_object
+from evalkit_lmbuild.settings import settings_of
 from evalkit_lmbuild.tasks import task_of
 
 FREE = "anything"
-MAX_BYTES = 16 << 20
-MAX_GLB_BYTES = 512 << 20
 
 
 def warm() -> None:
@@ -43,25 +42,14 @@ def free_task(settings: Mapping[str, Any]) -> Task:
 
 
 def open_design(path: Path, settings: Mapping[str, Any]) -> Candidate:
-    """A design.json with the GLB of its name beside it, or a script: a list of calls, as JSON or JSON lines.
+    """A design.json with the GLB of its name beside it, a script of calls, or a generator's GLB.
 
     UsageError if the file can't be read.
     """
-    data = _json(path)
-    if isinstance(data, list):
-        data = {SCRIPT: data}
-    if not isinstance(data, dict):
-        raise UsageError(f"{path} is no design.json: it has to hold an object, or a list of calls")
-    glb = path.with_suffix(".glb")
-    files: tuple[Artifact, ...] = ()
-    if glb.is_file():
-        files = (Artifact(DESIGN_GLB, _read(glb, MAX_GLB_BYTES), "model/gltf-binary"),)
     try:
-        candidate = Candidate(data, files)
-        candidate.sha256  # noqa: B018 - what isn't JSON (NaN) has no hash
-    except ValueError as error:
-        raise UsageError(f"{path} is no design.json: {error}") from error
-    return candidate
+        return opened(path, settings_of(settings).complete_joints)
+    except HandInError as error:
+        raise UsageError(str(error)) from error
 
 
 def report(
@@ -100,29 +88,3 @@ def pictures(task: Task, candidate: Candidate, settings: Mapping[str, Any]) -> l
             moving = moving_set(design, joint, touching).ids
             found.append(Artifact(f"joint-{joint.id}.png", joint_strip(design, joint, moving), "image/png"))
     return found
-
-
-def _json(path: Path) -> Any:
-    """The JSON value in a file, or the list of those on its lines."""
-    try:
-        text = _read(path, MAX_BYTES).decode("utf-8")
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError:
-            lines = [line for line in text.splitlines() if line.strip()]
-            if len(lines) < 2:
-                raise
-            return [json.loads(line) for line in lines]
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no design.json: {error}") from error
-
-
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(limit + 1)
-    except OSError as error:
-        raise UsageError(f"can't read {path}: {error.strerror}") from error
-    if len(data) > limit:
-        raise UsageError(f"{path} is larger than {limit >> 20} MiB")
-    return data

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evalkit import Candidate, Task, Violation
-from evalkit_lmbuild.candidates import candidate_design, candidate_document, mesh_ids
+from evalkit_lmbuild.candidates import candidate_design, candidate_document, is_generated, mesh_ids
 from evalkit_lmbuild.design import Part
 from evalkit_lmbuild.formats import DesignError
 from evalkit_lmbuild.legality import Problem, problems, size_fault
@@ -27,9 +27,11 @@ class DesignValidator:
         """All faults of the document; where there is none, those of its programs and meshes."""
         pool = {part["pool_part_id"] for part in task.inputs["subpart_pool"]["parts"]}
         try:
-            found = problems(candidate_document(task, candidate), known=pool, meshes=mesh_ids(candidate))
-            if found:
-                return [_violation(problem) for problem in found]
+            if not is_generated(candidate):
+                document = candidate_document(task, candidate)
+                found = problems(document, known=pool, meshes=mesh_ids(candidate))
+                if found:
+                    return [_violation(problem) for problem in found]
             design = candidate_design(task, candidate)
         except DesignError as error:
             return [Violation("unloadable", str(error))]

@@ -1,4 +1,4 @@
-"""`release-text:MODEL`: a model that plays by the release's rules for text, which are closer than evalkit's own."""
+"""`release-text:MODEL`: a model that writes its calls as text, within the limits of the release."""
 
 from __future__ import annotations
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from evalkit_lmbuild.formats.errors import DesignError
 from evalkit_lmbuild.formats.files import parse_design, read_design, write_design
-from evalkit_lmbuild.formats.generated import JointCompletion, import_generated
+from evalkit_lmbuild.formats.generated import JointCompletion, completed_joints, import_generated
 from evalkit_lmbuild.formats.glb import MAX_TRIANGLES, read_glb, write_glb
 
 __all__ = [
     "MAX_TRIANGLES",
     "DesignError",
     "JointCompletion",
+    "completed_joints",
     "import_generated",
     "parse_design",
     "read_design",

@@ -7,7 +7,7 @@ Without a GLB a design is made of its `programs` and of parts of the catalogue.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -62,7 +62,7 @@ def parse_design(
         design = design_of(document, _MeshOf(document, known, world, name))
     except ProgramError as error:
         raise DesignError(f"{name}: {error}") from None
-    if cycle := _joint_cycle(design.joints):
+    if cycle := joint_cycle(design.joints):
         raise DesignError(f"{name}: joints go round in a circle: {' → '.join(cycle)}; remove or reverse one")
     return design
 
@@ -136,7 +136,7 @@ def _check_names(entry: Mapping[str, Any], allowed: tuple[str, ...], where: str)
             raise DesignError(f"{where}: {unknown('field', key, allowed)}")
 
 
-def _joint_cycle(joints: tuple[Joint, ...]) -> list[str]:
+def joint_cycle(joints: Iterable[Joint]) -> list[str]:
     """Parts along a circle of joints from parent to child, or nothing.
 
     Two chains that meet in one child (a four-bar linkage) are no such circle.

@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from evalkit_lmbuild.design import Design, Floats, Joint, Mesh, Part
+from evalkit_lmbuild.design import Design, Floats, Joint, Mesh, Part, Vector
+from evalkit_lmbuild.documents import joint_entry
 from evalkit_lmbuild.formats.errors import DesignError
+from evalkit_lmbuild.formats.files import joint_cycle
 from evalkit_lmbuild.formats.glb import read_glb
+from evalkit_lmbuild.legality import MAX_MESHES, problems
 
-JointCompletion = Callable[[Design], tuple[Joint, ...]]
-"""Joints for a design that has none, in its final scale and place; its `__name__` is recorded."""
+JointCompletion = Callable[[Design], Sequence[Joint]]
+"""Joints for a design that has none: it gets what `import_generated` gives without a reference."""
 
 SHAPE_THRESHOLD = 0.025
-MAX_PARTS = 2000
 
 
 def import_generated(
-    path: Path, reference: Design | None = None, complete_joints: JointCompletion | None = None
+    path: Path, reference: Design | None = None, joints: Sequence[Joint] = (), completion: str = ""
 ) -> Design:
     """The parts of a generator's GLB (one per node with a mesh), ready to be compared with a reference.
 
     glTF axes (Y up, front +Z) become the world's (x, −z, y); the whole is scaled so that its diagonal is the
     reference's, turned to the quarter turn about z with the best F-score at 2.5 % of the diagonal (the
     measure of A.1; the smallest of equals), centred in x and y, and set on the ground. Without a
-    reference it keeps its size and yaw. Roles, materials, joints and sequence stay absent, so that metrics
-    that need them don't apply; `complete_joints` may add joints. `meta` records what was done.
-    Raises DesignError.
+    reference it keeps its size and yaw. Roles, materials and sequence stay absent, so that metrics that need
+    them don't apply. `joints` are those that `completed_joints` found, in the place and size that the design
+    has without a reference: they are scaled and turned with it, slides' limits too. `completion` is the name
+    of what found them; `meta` records it with what was done. Raises DesignError.
     """
     meshes = read_glb(path)
-    if len(meshes) > MAX_PARTS:
-        raise DesignError(f"{path.name}: {len(meshes):,} nodes with meshes, the limit is {MAX_PARTS:,}")
+    if len(meshes) > MAX_MESHES:
+        raise DesignError(f"{path.name}: {len(meshes):,} nodes with meshes, the limit is {MAX_MESHES:,}")
     ids = part_ids(list(meshes))
     upright = {ids[name]: Mesh(z_up(mesh.vertices), mesh.faces) for name, mesh in meshes.items()}
     design = _assembled(upright, 1.0, 0)
@@ -46,18 +49,53 @@ def import_generated(
         quarters = _best_quarters(design, reference)
         design = _assembled(upright, scale, quarters)
     meta = {"imported_from": path.name, "scale": repr(scale), "yaw_deg": str(90 * quarters)}
-    design = replace(design, meta=meta)
-    return design if complete_joints is None else _completed(design, complete_joints)
+    if completion:
+        meta["joint_completion"] = completion
+    laid = tuple(_laid(joint, scale, quarters) for joint in joints)
+    _check_joints(laid, list(design.by_id))
+    return replace(design, joints=laid, meta=meta)
 
 
-def _completed(design: Design, complete_joints: JointCompletion) -> Design:
-    joints = tuple(complete_joints(design))
+def completed_joints(design: Design, complete: JointCompletion) -> tuple[Joint, ...]:
+    """Joints that a completion finds for an imported design; whatever it does wrong is a DesignError."""
+    try:
+        joints = tuple(complete(design))
+    except Exception as error:
+        raise DesignError(f"joint completion failed: {type(error).__name__}: {error}") from error
     for joint in joints:
-        for part in (joint.parent, joint.child):
-            if part not in design.by_id:
-                raise DesignError(f"joint completion: joint {joint.id!r} names {part!r}, which is no part")
-    name = getattr(complete_joints, "__name__", type(complete_joints).__name__)
-    return replace(design, joints=joints, meta={**design.meta, "joint_completion": name})
+        if not isinstance(joint, Joint):
+            raise DesignError(f"joint completion gave {type(joint).__name__} instead of Joint")
+    return joints
+
+
+def _check_joints(joints: Sequence[Joint], ids: Sequence[str]) -> None:
+    """DesignError for joints that no design may have."""
+    parts = [{"id": part, "source": {"kind": "generated"}} for part in ids]
+    faults = problems({"parts": parts, "joints": [joint_entry(joint) for joint in joints]}, meshes=set(ids))
+    if faults:
+        raise DesignError(f"joint completion: {faults[0].message}")
+    if cycle := joint_cycle(joints):
+        raise DesignError(f"joint completion: joints go round in a circle: {' → '.join(cycle)}")
+
+
+def _laid(joint: Joint, scale: float, quarters: int) -> Joint:
+    """A joint scaled and turned about the origin as the design is; a slide's limits are lengths."""
+    limits = joint.limits
+    if limits is not None and joint.type in ("prismatic", "cylindrical"):
+        limits = (limits[0] * scale, limits[1] * scale)
+    return replace(
+        joint,
+        axis=None if joint.axis is None else _turned(joint.axis, quarters, 1.0),
+        origin=None if joint.origin is None else _turned(joint.origin, quarters, scale),
+        limits=limits,
+    )
+
+
+def _turned(vector: Vector, quarters: int, scale: float) -> Vector:
+    from evalkit_lmbuild.scoring.samples import quarter_turned
+
+    x, y, z = quarter_turned(np.asarray([vector]) * scale, quarters)[0].tolist()
+    return (x, y, z)
 
 
 def z_up(points: Floats) -> Floats:

@@ -12,6 +12,7 @@ from evalkit_lmbuild.operability.predicates import human_capability
 from evalkit_lmbuild.operability.subject import Subject
 from evalkit_lmbuild.operability.subsystems import required_capability, subsystem_capability
 from evalkit_lmbuild.scoring.computed import Scorer
+from evalkit_lmbuild.scoring.lacking import lacking
 from evalkit_lmbuild.scoring.result import Result, not_applicable
 from evalkit_lmbuild.simulation import Actuate, MotionResult, Roll, Settings, SimulationResult, simulate
 
@@ -27,12 +28,15 @@ class Operability:
     def result(self, settings: Settings) -> Result:
         """R.3 with every capability and the simulation as evidence.
 
-        A design without parts or without any role scores 0, as does one that can't be put on the lattice.
-        `EngineMissingError` if the engine isn't installed, `PredicateError` for a human check that is wrong.
+        A design without parts or without any role scores 0 (a generator's without roles: doesn't apply), as
+        does one that can't be put on the lattice. `EngineMissingError` if the engine isn't installed,
+        `PredicateError` for a human check that is wrong.
         """
         design = self._subject.design
         if not design.parts:
             return Result(METRIC, 0.0, "the design is empty")
+        if why := lacking(METRIC, design):
+            return not_applicable(METRIC, why)
         if not any(part.role for part in design.parts):
             return Result(METRIC, 0.0, "no part has a role")
         try:

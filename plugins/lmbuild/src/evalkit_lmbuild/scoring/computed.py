@@ -20,6 +20,7 @@ from evalkit_lmbuild.scoring.assembly import assembly
 from evalkit_lmbuild.scoring.decomposition import decomposition
 from evalkit_lmbuild.scoring.functional import Places, functional_parts, verified_parts
 from evalkit_lmbuild.scoring.kinematics import Target, kinematics
+from evalkit_lmbuild.scoring.lacking import lacking
 from evalkit_lmbuild.scoring.material_fit import material_fit
 from evalkit_lmbuild.scoring.naming import Naming
 from evalkit_lmbuild.scoring.resemblance import resemblance
@@ -133,6 +134,8 @@ class Scorer:
         """One metric. A design without parts, or one that can't be put on a lattice, scores 0."""
         if not self.design.parts:
             return Result(metric, 0.0, "the design is empty")
+        if why := lacking(metric, self.design):
+            return not_applicable(metric, why)
         try:
             return _METRICS[metric](self)
         except KernelError as error:
