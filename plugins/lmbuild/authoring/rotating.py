@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rotating_carts import hand_cart, wheelbarrow
 from rotating_household import coffee_grinder, lazy_susan, potters_wheel, table_fan
-from rotating_yard import hand_cart, well_windlass, wheelbarrow, windmill
+from rotating_yard import well_windlass, windmill
 from workshop import write_all
 
 OBJECTS = [

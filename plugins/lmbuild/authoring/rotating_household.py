@@ -103,9 +103,9 @@ def potters_wheel() -> Object:
     it = Object("potters_wheel", "potter's kick wheel", FAMILY, "pottery wheel", aliases=["potter's wheel"])
     it.brief(
         "Build a potter's kick wheel.",
-        "Build a potter's kick wheel: a wooden stand with four posts and a table 0.65 to 0.75 m high, a steel "
-        "shaft with a heavy flywheel below and a round throwing head above the table, a splash pan, and a "
-        "seat 0.45 to 0.6 m high in front.",
+        "Build a potter's kick wheel: a wooden stand with four posts and a table 0.65 to 0.75 m high, a "
+        "steel shaft with a heavy flywheel below and a round throwing head above the table, a splash pan, "
+        "and a seat 0.45 to 0.6 m high in front.",
         "Build a potter's kick wheel: a sitting potter kicks the flywheel, which keeps the shaft and the "
         "throwing head turning; a cup and a bearing hold the shaft, and a pan keeps water off the table.",
     )
@@ -122,7 +122,7 @@ def potters_wheel() -> Object:
             (0.016, 0.05),
             (0.06, 0.05),
             (0.06, 0.066),
-            (0.02, 0.07),
+            (0.02, 0.066),
             (0.02, 0.63),
             (0, 0.63),
         )
@@ -146,8 +146,8 @@ def potters_wheel() -> Object:
         it.part(f"seat_post_{name}", leg, (x, -0.72, 0.29), role="seat post", material=OAK)
     saddle = box(0.84, 0.26, 0.05) - cylinder(0.5, 0.3, 0.5).turned(x=90).at(z=0.51)
     it.part("seat", saddle, (0, -0.72, 0.525), role="seat", material=OAK)
-    for name, x in (("left", "l"), ("right", "r")):
-        it.fix(f"sled_{name}", "beam", f"post_f{x}", f"post_b{x}", f"seat_post_{name}")
+    for name, letter in (("left", "l"), ("right", "r")):
+        it.fix(f"sled_{name}", "beam", f"post_f{letter}", f"post_b{letter}", f"seat_post_{name}")
     it.fix("beam", "cup")
     it.fix("table", *(f"post_{name}" for name in posts), "bearing", "pan")
     it.fix("shaft", "flywheel", "head")
@@ -242,12 +242,12 @@ def table_fan() -> Object:
     grid = union(plate, *rings, *bars)
     rear = grid - cylinder(0.012, 0.1).turned(x=90)
     it.part("guard_rear", rear, (0, -0.053, 0.34), role="rear guard", material="steel", direction=BACK)
-    rod = cylinder(0.005, 0.1).turned(x=90)
-    it.part("shaft", rod, (0, -0.08, 0.34), role="shaft", material="steel", direction=BACK)
+    rod = cylinder(0.005, 0.096).turned(x=90)
+    it.part("shaft", rod, (0, -0.078, 0.34), role="shaft", material="steel", direction=BACK)
     blade = box(0.12, 0.005, 0.055).at(0.088).turned(x=28)
     hub = revolve(((0, 0), (0.034, 0), (0.034, 0.03), (0.02, 0.044), (0, 0.044))).turned(x=90).at(y=0.015)
     vanes = [blade.turned(y=90 * k) for k in range(4)]
-    rotor = union(hub, *vanes) - cylinder(0.005, 0.053).turned(x=90).at(y=0.0115)
+    rotor = union(hub, *vanes) - cylinder(0.005, 0.06).turned(x=90).at(y=0.004)
     it.part("rotor", rotor, (0, -0.1, 0.34), role="rotor", material="polypropylene_PP", direction=BACK)
     struts = [box(0.008, 0.1, 0.008).at(0.172, 0.05).turned(y=45 * k) for k in range(8)]
     cage = union(grid, *struts) - difference(cylinder(0.2, 0.05), cylinder(0.19, 0.06)).turned(x=90)

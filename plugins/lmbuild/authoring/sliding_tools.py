@@ -103,7 +103,7 @@ def bench_vise() -> Object:
 
 def barrel_bolt() -> Object:
     """A round bolt in two guides on a door; at rest it sits in a keeper on the jamb beside it."""
-    it = Object("barrel_bolt", "sliding door lock", FAMILY, "lock", aliases=["bolt lock"])
+    it = Object("barrel_bolt", "sliding-bolt lock", FAMILY, "lock", aliases=["bolt lock"])
     it.brief(
         "Build a sliding-bolt door lock on a sample board.",
         "Build a sliding-bolt door lock on a sample board 0.3 to 0.5 m wide: a piece of door and a piece of "
@@ -200,7 +200,7 @@ def barrel_bolt() -> Object:
 
 def telescopic_stand() -> Object:
     """Two tubes and a rod in each other on a star of three arms; a collar with a knob on each tube."""
-    it = Object("telescopic_stand", "telescopic stand", FAMILY, "stand", aliases=["monopod stand"])
+    it = Object("telescopic_stand", "telescopic stand", FAMILY, "camera stand", aliases=["extending stand"])
     it.brief(
         "Build a telescopic stand for a camera.",
         "Build a telescopic stand for a camera, 0.8 to 1.0 m high when pushed together: a base with three "
@@ -345,15 +345,15 @@ def paper_cutter() -> Object:
     it.part("carriage", carriage, (0.124, -0.12, 0), role="carriage", material="ABS")
     pin = union(cylinder(0.004, 0.017), cylinder(0.008, 0.004).at(z=-0.0105)).turned(y=90)
     disc = revolve(((0.004, -0.002), (0.022, -0.0005), (0.022, 0.0005), (0.004, 0.002))).turned(y=90)
-    it.part("blade", disc, (0.092, -0.12, 0.061), role="blade", material="stainless_steel")
-    it.part("pin", pin, (0.0985, -0.12, 0.061), role="blade pin", material="steel", direction=(1, 0, 0))
+    it.part("blade", disc, (0.0915, -0.12, 0.061), role="blade", material="stainless_steel")
+    it.part("pin", pin, (0.0975, -0.12, 0.061), role="blade pin", material="steel", direction=(1, 0, 0))
     grip = ((0, 0), (0.012, 0), (0.01, 0.012), (0.018, 0.028), (0.014, 0.044), (0, 0.048))
     it.part("knob", revolve(grip), (0.124, -0.12, 0.1), role="knob", material="ABS")
     it.fix("board", "foot_fl", "foot_fr", "foot_bl", "foot_br", "strip", "fence", "block_front", "block_back")
     it.fix("rail", "block_front", "block_back")
     it.fix("carriage", "pin", "knob")
     it.joint("slide", "prismatic", "rail", "carriage", (0.124, -0.12, 0.0865), (0, 1, 0), (0, 0.24))
-    it.joint("turn", "continuous", "pin", "blade", (0.092, -0.12, 0.061), (1, 0, 0))
+    it.joint("turn", "continuous", "pin", "blade", (0.0915, -0.12, 0.061), (1, 0, 0))
     it.offer("lever arm", hull(cylinder(0.02, 0.02), cylinder(0.01, 0.02).at(0.4)))
     it.offer("straight blade", box(0.38, 0.002, 0.03))
     it.require(
