@@ -18,7 +18,9 @@ from PIL import Image
 
 from evalkit import Candidate, EvalkitError, Task
 from evalkit.models import open_model, parse_options
+from evalkit.report import recorded_run
 from evalkit_lmbuild import executor_judges
+from evalkit_lmbuild.calibration.sheets import design_halves, sheet_rows
 from evalkit_lmbuild.objects import checked_document
 from evalkit_lmbuild.reference import reference_calls
 from evalkit_lmbuild.scoring.levels import combine
@@ -269,3 +271,12 @@ def test_degraded_without_a_judge_and_full_with_one(provider: Any, tmp_path: Pat
     assert not any(after[f"lmbuild.{name}"]["degraded"] for name in degraded)
     assert evalkit(tmp_path, "rescore", "latest", *model) == after
     assert len(provider.requests) == 3
+    run = recorded_run(str(next((tmp_path / "runs").iterdir())), "lmbuild")
+    known = design_halves([run])
+    assert {key[:2] for key in known} == {("milking_stool", "reference")}
+    for (_, _, metric), (judged, computed) in known.items():
+        assert judged == pytest.approx(5 / 9)
+        assert after[f"lmbuild.{metric}"]["value"] == pytest.approx(combine(metric, judged, computed).score)
+    rows = list(sheet_rows([run], ["r1", "r2"]))
+    assert len(rows) == 6
+    assert rows[1] == ("milking_stool", "reference", "D.1", "r2", None)

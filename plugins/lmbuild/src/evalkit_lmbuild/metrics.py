@@ -224,6 +224,12 @@ def _data(episode: Episode, executor: str) -> Mapping[str, Any]:
     return data
 
 
+def halves(episode: Episode, metric: str) -> tuple[float | None, float | None]:
+    """The judged and the computed half of a metric of level D before their maps, None where there is none."""
+    computed = {} if CALIBRATION[metric].computed is None else _data(episode, GEOMETRY.id).get(metric, {})
+    return _half(_data(episode, JUDGE_IDS[metric])), _half(computed)
+
+
 def _half(found: Mapping[str, Any]) -> float | None:
     score = found.get("score")
     return None if score is None else float(score)
