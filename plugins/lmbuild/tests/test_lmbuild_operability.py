@@ -322,6 +322,12 @@ def test_only_a_wheel_on_the_ground_is_rolled() -> None:
         named(wheel("disc", (0, -0.07, 0.5), 0.1, 0.03), "wheel"),
     ]
     assert not rolls(subject(pulley, "wheel", "post"), replace(ROLLING, moving_part="wheel"))
+    leg = named(box("leg", (0.3, 0, 0.06), (0.02, 0.02, 0.12)), "leg")
+    barrow = subject((*rolling_chair().parts, leg), "wheels", "frame", "leg")
+    assert not rolls(barrow, ROLLING)
+    assert rolls(
+        subject((*rolling_chair().parts, leg), "wheels", "frame", reference=rolling_chair().parts), ROLLING
+    )
 
 
 @pytest.mark.parametrize("name", ["steering wheel", "handwheel", "flywheel", "hand wheel"])

@@ -20,6 +20,15 @@ PROTOCOLS: tuple[Protocol, ...] = ("inset", "strict")
 NO_PYBULLET = "PyBullet isn't installed: pip install 'evalkit-lmbuild[pybullet]' (Python 3.11)"
 
 
+def warm() -> None:
+    """Compile the loops of the kernel and of the human checks before workers start."""
+    from evalkit_lmbuild.kernel import warm as warm_kernel
+    from evalkit_lmbuild.operability.spaces import warm as warm_spaces
+
+    warm_kernel()
+    warm_spaces()
+
+
 class OperabilityExecutor:
     """Capabilities of a design, its motions simulated by MuJoCo."""
 

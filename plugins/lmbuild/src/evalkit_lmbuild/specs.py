@@ -32,14 +32,14 @@ OPERABILITY = ExecutorSpec(
     target="evalkit_lmbuild.executor_operability:OperabilityExecutor",
     version="1",
     summary="whether it works: subsystems, motions simulated by MuJoCo, human checks",
-    warm="evalkit_lmbuild.trial:warm",
+    warm="evalkit_lmbuild.executor_operability:warm",
 )
 OPERABILITY_PYBULLET = ExecutorSpec(
     id="lmbuild.operability_pybullet",
     target="evalkit_lmbuild.executor_operability:PyBulletOperabilityExecutor",
     version="1",
     summary="the same with PyBullet, to see how far the engines agree (slow)",
-    warm="evalkit_lmbuild.trial:warm",
+    warm="evalkit_lmbuild.executor_operability:warm",
 )
 OPERABILITY_ID = OPERABILITY.id
 JUDGE_IDS = {"D.1": "lmbuild.judge_d1", "D.2": "lmbuild.judge_d2", "D.3": "lmbuild.judge_d3"}

@@ -14,6 +14,7 @@ from evalkit_lmbuild.operability.spaces import BAND_M
 from evalkit_lmbuild.operability.subject import Subject
 from evalkit_lmbuild.scoring.kinematics import MOTION_CLASSES
 from evalkit_lmbuild.simulation import Actuate, MotionResult, Roll, SimulationResult
+from evalkit_lmbuild.simulation.groups import FLOOR_BAND_M
 
 ROLLING = frozenset(("wheel", "roller", "tire", "track"))
 """What rolls on the ground; steering, hand and fly wheels are words of their own."""
@@ -65,22 +66,35 @@ def _freedom(claim: Motion) -> Literal["turn", "slide"] | None:
 
 
 def rolls(subject: Subject, claim: Motion) -> bool:
-    """Whether the claimed turn is that of a wheel on the ground, which is tested by rolling.
+    """Whether the claimed turn is that of a wheel the object runs on, which is tested by rolling.
 
-    A wheel that hangs in the air in the reference (of a spinning wheel, a pulley) is turned instead.
+    A wheel that hangs in the air in the reference (of a spinning wheel, a pulley), or that has legs beside it
+    on the ground (of a wheelbarrow, which is lifted to run), is turned instead.
     """
     if not subject.facts.free_standing or MOTION_CLASSES[claim.joint_type] != "turn":
         return False
-    return understood(claim.moving_part).head in ROLLING and _grounded(subject, claim.moving_part)
+    if understood(claim.moving_part).head not in ROLLING:
+        return False
+    return _grounded(subject, claim.moving_part) and _runs(subject.facts.reference)
 
 
 def _grounded(subject: Subject, name: str) -> bool:
+    """Whether the reference has a part of the component on the ground; True where that isn't known."""
     reference = subject.facts.reference
     if reference is None:
         return True
     wanted = subject.naming.named(name)
     parts = [part for part in reference.parts if subject.naming.component(part) == wanted]
     return not parts or any(_lowest(reference, part.id) <= BAND_M for part in parts)
+
+
+def _runs(reference: Design | None) -> bool:
+    """Whether the reference stands on nothing but what rolls; True without one."""
+    return reference is None or all(
+        understood(part.role or "").head in ROLLING
+        for part in reference.parts
+        if _lowest(reference, part.id) <= FLOOR_BAND_M
+    )
 
 
 def _lowest(design: Design, part: str) -> float:

@@ -104,3 +104,8 @@ def free_share(field: Field, low: Floats, high: Floats) -> tuple[float, tuple[st
             filled[part] = int(hit.sum())
             taken[np.flatnonzero(inside)[hit]] = True
     return 1.0 - float(taken.mean()), tuple(sorted(filled, key=lambda part: -filled[part]))
+
+
+def warm() -> None:
+    """Compile the loop, or load it from numba's cache."""
+    raise_to(np.zeros((1, 1)), np.eye(3), np.array([[0, 1, 2]], dtype=np.int32), np.zeros(3), 1.0)
