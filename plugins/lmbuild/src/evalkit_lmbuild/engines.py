@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from evalkit import Episode, Task, UsageError
 from evalkit.report import Cell, Column, Rate, Table
 from evalkit.stats import wilson
-from evalkit_lmbuild.simulation.requests import WORKS_FROM
 from evalkit_lmbuild.specs import OPERABILITY, OPERABILITY_PYBULLET
 
 PROTOCOLS = ("inset", "strict")
@@ -33,6 +32,8 @@ class Pair:
     @property
     def works(self) -> tuple[bool, bool]:
         """Whether it works by MuJoCo, and by PyBullet."""
+        from evalkit_lmbuild.simulation.requests import WORKS_FROM
+
         return self.mujoco >= WORKS_FROM, self.pybullet >= WORKS_FROM
 
     @property
@@ -50,7 +51,9 @@ def pairs(played: Iterable[tuple[Episode, Task]]) -> list[Pair]:
         if any(each is None or "error" in each for each in recorded):
             continue
         one, other = (episode.load(each["data"]) for each in recorded if each is not None)
-        name = f"{task.id} · {episode.key.agent}" + (f" · {episode.key.epoch}" if episode.key.epoch > 1 else "")
+        name = f"{task.id} · {episode.key.agent}" + (
+            f" · {episode.key.epoch}" if episode.key.epoch > 1 else ""
+        )
         for protocol in PROTOCOLS:
             a, b = one[protocol]["capabilities"], other[protocol]["capabilities"]
             found += [
@@ -92,6 +95,8 @@ def tables(found: Sequence[Pair]) -> list[Table]:
 
 
 def _shares(found: Sequence[Pair]) -> Table:
+    from evalkit_lmbuild.simulation.requests import WORKS_FROM
+
     rows = []
     for protocol in PROTOCOLS:
         for kind, label in KINDS.items():
