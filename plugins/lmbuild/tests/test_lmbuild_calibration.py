@@ -326,3 +326,20 @@ def test_calibrate_says_what_is_wrong_in_a_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["calibrate", str(path)])
     assert isinstance(done.exception, UsageError)
     assert str(done.exception) == "ratings.csv: row 2: rating is '0', not a number from 1 to 10"
+
+
+# Scoring by maps of one's own
+
+
+def test_maps_of_ones_own_take_the_place_of_the_published_ones() -> None:
+    from pydantic import ValidationError
+
+    from evalkit_lmbuild.settings import BuildSettings, maps_of
+
+    assert maps_of({}) == CALIBRATION
+    own = {"D.2": {"judge": [0.25, 0.75], "weights": [1, 0]}, "fit": ["a"], "test": ["b"]}
+    settings = BuildSettings(calibration=own).model_dump(mode="json")
+    assert combine("D.2", 0.5, None, maps_of(settings)).score == 0.5
+    assert maps_of(settings)["D.1"] == CALIBRATION["D.1"]
+    with pytest.raises(ValidationError, match="a map of D.2 doesn't go up"):
+        BuildSettings(calibration={"D.2": {"judge": [1, 0], "weights": [1, 0]}})

@@ -114,3 +114,11 @@ def test_every_metric_is_offered_under_its_level():
     assert [spec.id for spec in specs.METRICS] == [
         f"lmbuild.{name}" for level, names in LEVELS.items() for name in (level, *names)
     ]
+
+
+def test_maps_of_the_settings_are_the_ones_that_count():
+    own = {"calibration": {"D.2": {"judge": [0.25, 0.75], "weights": [1, 0]}}}
+    judged = episode(geometry=geometry(), judges={"D.2": 0.5})
+    assert metrics.VisualQuality(own).measure(judged, TASK).value == 0.5
+    assert metrics.VisualQuality({}).measure(judged, TASK).value == pytest.approx(0.3587, abs=1e-4)
+    assert metrics.LevelD(own).measure_run([(judged, TASK)]).evidence["cells"]["D.2"] == 0.5

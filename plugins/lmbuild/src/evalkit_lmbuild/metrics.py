@@ -7,6 +7,7 @@ from typing import Any
 
 from evalkit import Episode, Score, Task
 from evalkit_lmbuild.scoring.levels import CALIBRATION, LEVELS, combine
+from evalkit_lmbuild.settings import maps_of
 from evalkit_lmbuild.specs import GEOMETRY, JUDGE_IDS, OPERABILITY_ID
 
 NO_DESIGN = "no design was submitted"
@@ -103,6 +104,9 @@ class Operability(_Metric):
 class _Judged(_Metric):
     """A metric of level D: a judged and a computed half, each through its map."""
 
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._maps = maps_of(settings)
+
     def measure(self, episode: Episode, task: Task) -> Score:
         """Both halves; degraded with one of them, skipped with none."""
         if episode.final_design() is None:
@@ -110,12 +114,12 @@ class _Judged(_Metric):
         judge = _data(episode, JUDGE_IDS[self.metric])
         halves = {"judge": _half(judge)}
         no_judge = NO_JUDGE if judge.get("status") == "unscored" else judge.get("why", NO_JUDGE)
-        if CALIBRATION[self.metric].computed is not None:
+        if self._maps[self.metric].computed is not None:
             computed = self._found(episode)
             if "status" in computed:
                 return self._of(computed)
             halves["computed"] = computed["score"]
-        combined = combine(self.metric, halves["judge"], halves.get("computed"))
+        combined = combine(self.metric, halves["judge"], halves.get("computed"), self._maps)
         if combined.score is None:
             return Score(None, "skipped", {**halves, "why": no_judge})
         if combined.status == "degraded":

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from evalkit import UsageError
+from evalkit_lmbuild.calibration.fitting import read_maps
+from evalkit_lmbuild.scoring.levels import CALIBRATION, Calibration
 
 TOOL_CALLS = 160
 """Calls a round; what is left of them is carried over."""
@@ -44,13 +46,26 @@ class BuildSettings(BaseModel):
     complete_joints: str | None = None
     """`module:function` that finds joints for generators' designs when they are handed in (it gets a `Design`
     and gives a list of `Joint`s)."""
+    calibration: dict[str, Any] | None = None
+    """Maps of level D in place of the published ones, as `evalkit lmbuild calibrate -o` writes them."""
     inspect_joint: bool = True
     """Whether there is a tool `inspect_joint`, which the paper counts and the release lacks."""
+
+    @field_validator("calibration")
+    @classmethod
+    def _readable_maps(cls, given: dict[str, Any] | None) -> dict[str, Any] | None:
+        read_maps(given or {})
+        return given
 
 
 def settings_of(settings: Mapping[str, Any]) -> BuildSettings:
     """The settings as recorded."""
     return BuildSettings.model_validate(dict(settings))
+
+
+def maps_of(settings: Mapping[str, Any]) -> Mapping[str, Calibration]:
+    """The maps of level D under these settings: the published ones, replaced where there are others."""
+    return {**CALIBRATION, **read_maps(settings.get("calibration") or {})}
 
 
 def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> None:

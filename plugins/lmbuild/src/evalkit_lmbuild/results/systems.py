@@ -55,7 +55,7 @@ class System:
     @cached_property
     def scores(self) -> dict[str, tuple[Score, ...]]:
         """Scores by metric, one per episode."""
-        measures = {name: _metric(name)({}) for name in METRICS}
+        measures = {name: _metric(name)(self.settings.model_dump(mode="json")) for name in METRICS}
         return {
             name: tuple(measure.measure(episode, task) for episode, task in self.played)
             for name, measure in measures.items()
@@ -77,7 +77,9 @@ class System:
     def level(self, level: str) -> Score:
         """A level with its bootstrap interval over tasks."""
         if level not in self._levels:
-            self._levels[level] = _metric(level)({}).measure_run(self.played)
+            self._levels[level] = _metric(level)(self.settings.model_dump(mode="json")).measure_run(
+                self.played
+            )
         return self._levels[level]
 
     def of_family(self, family: str) -> System:
@@ -103,7 +105,8 @@ def deviations(settings: BuildSettings) -> list[str]:
     for name in BuildSettings.model_fields:
         value = getattr(settings, name)
         if value != getattr(reported, name):
-            found.append(value if name == "brief" else f"{name.replace('_', ' ')} {value}")
+            stated = "own maps" if name == "calibration" else value
+            found.append(value if name == "brief" else f"{name.replace('_', ' ')} {stated}")
     return found
 
 
