@@ -11,21 +11,24 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 import evalkit.episode
-from evalkit import Observation, StepContext, StepResult, Task, Tool, ToolCall
+from evalkit import Image, Observation, StepContext, StepResult, Task, Tool, ToolCall
 from evalkit.agents.models import (
     ChatAgent,
     Dialogue,
     ModelAgent,
     TextToolsAgent,
     ToolsAgent,
+    shortened,
 )
 from evalkit.episode import Rules, play
 from evalkit.models import (
     AdaptiveLimiter,
+    Message,
     ModelRequest,
     ModelSession,
     ResponseCache,
     RetryPolicy,
+    ToolResult,
     open_model,
 )
 from evalkit.run.trial import MemorySink
@@ -258,3 +261,23 @@ def test_steps_are_counted_from_one_call_that_hands_in_to_the_next(tmp_path: Pat
     too_few = Played(tmp_path, HastyAgent, [block("x"), "Hm.", other, "Hm.", block("x")], {"calls": 9})
     assert too_few.reason() == ("agent_stopped", "3 replies without a call of say")
     assert len(too_few.requests) == 4
+
+
+def test_only_the_newest_pictures_are_shown() -> None:
+    def result(*names: str) -> Message:
+        pictures = tuple(Image(name, b"PNG") for name in names)
+        return Message("tool", tool_results=(ToolResult("1", "look", "seen", pictures),))
+
+    messages = [
+        Message("user", "Look.", (Image("task", b"PNG"),)),
+        result("a", "b"),
+        result(),
+        result("c", "d"),
+    ]
+
+    def shown(newest: int) -> str:
+        found = shortened(messages, Dialogue(newest_pictures=newest))
+        assert [image.name for image in found[0].images] == ["task"]
+        return "".join(i.name for message in found for r in message.tool_results for i in r.images)
+
+    assert [shown(newest) for newest in (9, 4, 3, 2, 1, 0)] == ["abcd", "abcd", "bcd", "cd", "d", ""]

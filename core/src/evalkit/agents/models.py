@@ -39,14 +39,16 @@ class Dialogue:
     """How a conversation about tools is held; manifests keep it.
 
     Results of tools are cut to `result_characters`, all but the `newest_results` of them to
-    `old_result_characters`. A reply without a call is answered by a reminder, at most `nudges` times in a
-    row. What a reply calls behind a call of the tool `hand_in` isn't carried out. Before each call of that
-    tool the model has `steps` replies.
+    `old_result_characters`; of their pictures only the `newest_pictures` are shown (some providers take 100
+    in a request). A reply without a call is answered by a reminder, at most `nudges` times in a row. What a
+    reply calls behind a call of the tool `hand_in` isn't carried out. Before each call of that tool the model
+    has `steps` replies.
     """
 
     result_characters: int = 20_000
     newest_results: int = 10
     old_result_characters: int = 200
+    newest_pictures: int = 80
     nudges: int = 3
     hand_in: str | None = None
     steps: int | None = None
@@ -264,8 +266,10 @@ def observation_text(observation: Observation) -> str:
 
 
 def shortened(messages: Sequence[Message], dialogue: Dialogue) -> list[Message]:
-    """The conversation with old tool results cut short, the newest kept."""
+    """The conversation with old tool results cut short and their pictures left out, the newest kept."""
     total = sum(len(message.tool_results) for message in messages)
+    pictures = sum(len(result.images) for message in messages for result in message.tool_results)
+    surplus = pictures - dialogue.newest_pictures
     seen = 0
     found = []
     for message in messages:
@@ -273,7 +277,9 @@ def shortened(messages: Sequence[Message], dialogue: Dialogue) -> list[Message]:
         for result in message.tool_results:
             is_new = seen >= total - dialogue.newest_results
             limit = dialogue.result_characters if is_new else dialogue.old_result_characters
-            results.append(replace(result, text=_clipped(result.text, limit)))
+            images = result.images[max(surplus, 0) :]
+            results.append(replace(result, text=_clipped(result.text, limit), images=images))
+            surplus -= len(result.images)
             seen += 1
         found.append(replace(message, tool_results=tuple(results)) if results else message)
     return found
