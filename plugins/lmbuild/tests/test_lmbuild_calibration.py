@@ -341,5 +341,5 @@ def test_maps_of_ones_own_take_the_place_of_the_published_ones() -> None:
     settings = BuildSettings(calibration=own).model_dump(mode="json")
     assert combine("D.2", 0.5, None, maps_of(settings)).score == 0.5
     assert maps_of(settings)["D.1"] == CALIBRATION["D.1"]
-    with pytest.raises(ValidationError, match="a map of D.2 doesn't go up"):
+    with pytest.raises(ValidationError, match=r"a map of D\.2 doesn't go up"):
         BuildSettings(calibration={"D.2": {"judge": [1, 0], "weights": [1, 0]}})
