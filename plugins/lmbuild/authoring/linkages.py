@@ -1,11 +1,11 @@
-"""Solids that chains of joints are made of: rods, tubes, links with eyes and forks."""
+"""Solids that mechanisms are made of: rods, tubes, links with eyes and forks, wheels and casters."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from math import cos, radians, sin
 
-from workshop import Solid, box, cylinder, difference, hull, union
+from workshop import Solid, box, cylinder, difference, hull, revolve, union
 
 Point = tuple[float, float, float]
 ROOM = 0.01
@@ -58,3 +58,22 @@ def tip(start: Point, length: float, lean: float) -> Point:
     """The end of a link that leans `lean` degrees forward (toward −Y) from the upright."""
     x, y, z = start
     return (x, y - length * sin(radians(lean)), z + length * cos(radians(lean)))
+
+
+def tyre(radius: float, width: float, bore: float) -> Solid:
+    """A wheel about X with rounded shoulders."""
+    half, edge = width / 2, radius - width / 5
+    rim = [(0, -half), (edge, -half), (radius, -half / 2), (radius, half / 2), (edge, half), (0, half)]
+    return difference(revolve(rim).turned(y=90), rod_x(bore, 2 * width))
+
+
+def caster_fork(radius: float, width: float, bore: float, stem: float, trail: float) -> Solid:
+    """A cap over a wheel whose axle is at the origin, with one cheek, a stub axle and a stem upward.
+
+    The stem stands `trail` in front of the axle; its foot, on top of the cap, is at z = radius + 0.018.
+    """
+    top = radius + 0.012
+    cap = hull(box(width + 0.016, 0.05, 0.012).at(0.004, 0, top), cylinder(0.02, 0.012).at(0, -trail, top))
+    side = width / 2 + 0.006
+    cheek = hull(rod_x(0.016, 0.012).at(x=side), box(0.012, 0.04, 0.01).at(side, 0, top))
+    return union(cap, cheek, rod_x(bore, width).at(x=0.006), cylinder(stem, 0.04).at(0, -trail, top + 0.02))
