@@ -24,7 +24,11 @@ from evalkit_lmbuild.tasks import embedded_document
 
 NAMES = ("milking_stool", "keepsake_box")
 LDU, MILLIMETRES = "P002", "P003"
-CLAIMS = ("required_parts", "required_attributes", "functional_subsystems", "required_kinematics")
+CLAIMS = ("required_parts", "functional_subsystems", "required_kinematics")
+MATERIALS = {
+    "milking_stool": "The seat and the legs are wooden.",
+    "keepsake_box": "Bottom, side panels and lid are of plywood or metal.",
+}
 
 
 def own_facts(name: str) -> ObjectFacts:
@@ -79,6 +83,10 @@ def _entry(benchmark: Path, name: str, number: int) -> dict[str, Any]:
         "subpart_pool": {
             "parts": [_part(folder, name, part.id, part.name, part.mesh) for part in facts.pool]
         },
+        "required_attributes": [
+            *document["required_attributes"],
+            {"id": "A9", "kind": "material", "statement": MATERIALS[name]},
+        ],
         **{claims: [{**claim, "cites": ["S1"]} for claim in document[claims]] for claims in CLAIMS},
         "reference": {
             "object_id": "X1",

@@ -30,6 +30,7 @@ from evalkit_lmbuild.settings import BuildSettings
 from evalkit_lmbuild.tasks import facts_of, load_tasks, photo_of
 from evalkit_lmbuild.tasks import pulled as pulled_module
 from evalkit_lmbuild.tasks.pulled import clean_path, pull
+from evalkit_lmbuild.tasks.stated_materials import stated_materials
 
 NOTHING = StepContext({}, {})
 
@@ -221,8 +222,9 @@ def tasks(release: Path) -> dict[str, Task]:
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_and_names_are_those_of_the_list(tasks: dict[str, Task], name: str) -> None:
     found, own = facts_of(tasks[name]), own_facts(name)
-    for field in ("id", "name", "aliases", "required_parts", "attributes", "subsystems", "motions"):
+    for field in ("id", "name", "aliases", "required_parts", "subsystems", "motions"):
         assert getattr(found, field) == getattr(own, field), field
+    assert found.attributes[:-1] == own.attributes
     assert found.free_standing
     assert "reference" not in json.dumps(tasks[name].inputs)
 
@@ -325,6 +327,27 @@ def test_the_suite_plays_what_was_pulled(release: Path) -> None:
     fetched(release)
     assert [task.id for task in load_suite_tasks(plugins, suite)] == list(NAMES)
     assert len(load_tasks({"set": "full_v2"}, {"brief": "attributes"})) == 1
+
+
+def test_materials_come_from_statements(tasks: dict[str, Task]) -> None:
+    stool, box = ({claim.part: claim.classes for claim in facts_of(tasks[n]).materials} for n in NAMES)
+    assert stool == {"seat": ("wood",), "legs": ("wood",)}
+    assert box["lid"] == box["side panels"] == ("heavy_metal", "light_metal", "wood")
+    assert "knob" not in box
+    own = own_facts("milking_stool").reference
+    assert own is not None
+    score = computed(own, facts_of(tasks["milking_stool"]))["R.2"].score
+    assert score is not None
+    assert score > 0.5
+
+
+def test_statements_about_materials() -> None:
+    statements = ["The back wheels have rubber tyres.", "Handle: steel, never plastic", "It is made of oak."]
+    assert stated_materials(statements, ["rear wheel", "back wheel", "tyres", "handles", "frame"]) == {
+        "back wheel": ("rubber",),
+        "tyres": ("rubber",),
+        "handles": ("heavy_metal",),
+    }
 
 
 # Meshes by themselves

@@ -15,6 +15,7 @@ from evalkit import Task, UsageError
 from evalkit_lmbuild.formats.assets import LDU_M
 from evalkit_lmbuild.objects import CONDITIONS, IMAGE, ObjectError, checked_document
 from evalkit_lmbuild.tasks.pulled import clean_path, manifest, official_tasks, photo_png
+from evalkit_lmbuild.tasks.stated_materials import stated_materials
 
 _NO_JOINT = ("fixed", "none", "static", None)
 """Types of claims about things that are said not to move."""
@@ -93,6 +94,7 @@ def _document(entry: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, 
             for each in entry.get("required_kinematics") or []
             if each["joint_type"] not in _NO_JOINT
         ],
+        "material_claims": _materials(entry),
         "reference_mesh": _reference(entry.get("reference") or {}, hashes),
         "photo": None if photo is None else _file(photo, hashes),
     }
@@ -133,6 +135,20 @@ def _motion(given: Mapping[str, Any]) -> dict[str, Any]:
         "axis": given.get("axis"),
         "range": span if numbers else None,
     }
+
+
+def _materials(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Claims out of the attributes of kind material, for the parts that other claims name."""
+    statements = [
+        each["statement"] for each in entry.get("required_attributes") or [] if each["kind"] == "material"
+    ]
+    parts = [each["part"] for each in entry.get("required_parts") or []]
+    parts += [part for each in entry.get("functional_subsystems") or [] for part in each["parts"]]
+    parts += [each["moving_part"] for each in entry.get("required_kinematics") or []]
+    return [
+        {"part": part, "classes": list(classes), "source": "required_attributes"}
+        for part, classes in stated_materials(statements, parts).items()
+    ]
 
 
 def _reference(given: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any] | None:
