@@ -12,8 +12,10 @@ import pytest
 from lmbuild_operability import box, desk, named, subject, wheel
 from lmbuild_scenes import cylinder
 
+from evalkit_lmbuild.human_checks import PredicateError, read_predicate
 from evalkit_lmbuild.kernel import Field
-from evalkit_lmbuild.operability import PredicateError, check, holds
+from evalkit_lmbuild.objects import ObjectError, checked_document
+from evalkit_lmbuild.operability import holds
 from evalkit_lmbuild.operability.spaces import free_share, ground_clusters, level_area
 
 
@@ -293,8 +295,22 @@ def test_what_is_missing_scores_nothing_and_says_so(given: dict[str, object]) ->
 )
 def test_predicates_that_are_wrong_are_refused_by_name(given: dict[str, object], message: str) -> None:
     with pytest.raises(PredicateError, match=message.replace("(", r"\(")) as caught:
-        check(given)
+        read_predicate(given)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_with_a_wrong_predicate_is_refused() -> None:
+    document = {
+        "task_id": "post",
+        "object": {"name": "post"},
+        "conditions": [{"condition_id": "name_only", "text": "Build a post."}],
+    }
+    grip = {"id": "H1", "predicates": [{"pred": "grip", "role": "post"}]}
+    assert checked_document(document | {"human_checks": [grip]})["human_checks"][0]["id"] == "H1"
+    for predicates, message in (([{"pred": "grip"}], "grip needs 'role'"), ([], "at least 1 item")):
+        with pytest.raises(ObjectError, match=message) as caught:
+            checked_document(document | {"human_checks": [grip | {"predicates": predicates}]})
+        assert "human_checks.0.predicates" in str(caught.value)
 
 
 # --- the shapes in which they come -------------------------------------------------------------------
@@ -312,7 +328,7 @@ def test_every_predicate_of_the_sample_sheets_is_known(lmbuild_data: Path) -> No
     ]
     assert len(found) == 7
     for predicate in found:
-        check(predicate)
+        read_predicate(predicate)
 
 
 def test_every_predicate_of_a_sheet_of_our_own_is_known() -> None:
@@ -331,4 +347,4 @@ def test_every_predicate_of_a_sheet_of_our_own_is_known() -> None:
         {"pred": "ground_contact", "role": "feet", "min_clusters": 3},
         {"pred": "grip", "role": "lever"},
     ):
-        check(predicate)
+        read_predicate(predicate)

@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
+    field_validator,
     model_serializer,
     model_validator,
 )
@@ -38,6 +39,7 @@ from evalkit_lmbuild.facts import (
     Subsystem,
 )
 from evalkit_lmbuild.formats.errors import DesignError
+from evalkit_lmbuild.human_checks import read_predicate
 from evalkit_lmbuild.legality import problems
 
 BRIEFS = ("name_only", "attributes", "functional")
@@ -183,8 +185,15 @@ class HumanCheckFile(_Strict):
     """See `HumanCheck`; each predicate has `pred` and its arguments."""
 
     id: str
-    predicates: tuple[dict[str, Any], ...]
+    predicates: tuple[dict[str, Any], ...] = Field(min_length=1)
     source: str = ""
+
+    @field_validator("predicates")
+    @classmethod
+    def _known(cls, predicates: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+        for predicate in predicates:
+            read_predicate(predicate)
+        return predicates
 
 
 class ObjectFile(_Strict):

@@ -7,9 +7,8 @@ Capabilities are subsystems (F, `subsystems`), claimed motions (M, `moving`, sim
 """
 
 from evalkit_lmbuild.operability.capability import Capability, Link
-from evalkit_lmbuild.operability.predicate_arguments import PredicateError
-from evalkit_lmbuild.operability.predicates import check, holds
+from evalkit_lmbuild.operability.predicates import holds
 from evalkit_lmbuild.operability.subject import Subject
 from evalkit_lmbuild.operability.whole import Operability, operability
 
-__all__ = ["Capability", "Link", "Operability", "PredicateError", "Subject", "check", "holds", "operability"]
+__all__ = ["Capability", "Link", "Operability", "Subject", "holds", "operability"]

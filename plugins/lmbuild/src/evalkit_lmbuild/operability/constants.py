@@ -9,6 +9,7 @@ from evalkit_lmbuild.kernel import PITCH
 from evalkit_lmbuild.simulation.requests import Engine
 
 MODULES = (
+    "human_checks",
     "operability.subsystems",
     "operability.linkage",
     "operability.reach",

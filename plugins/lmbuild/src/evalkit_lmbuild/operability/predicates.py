@@ -1,34 +1,18 @@
-"""H: what a person's use puts to an object, as predicates with arguments.
-
-A predicate is a mapping: `pred` names it, the rest are its arguments; lengths in m, areas in m². `check` says
-what is wrong with one.
-"""
+"""H: what a person's use puts to an object, predicate by predicate (their form is in `human_checks`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from evalkit_lmbuild.design import Part, Vector
 from evalkit_lmbuild.facts import HumanCheck
+from evalkit_lmbuild.human_checks import PredicateError, read_predicate
 from evalkit_lmbuild.kernel import gap
 from evalkit_lmbuild.operability.capability import Capability, Link
-from evalkit_lmbuild.operability.predicate_arguments import (
-    PredicateError,
-    Reader,
-    box,
-    number,
-    one_of,
-    read,
-    text,
-    window,
-)
 from evalkit_lmbuild.operability.reach import reachable
 from evalkit_lmbuild.operability.spaces import (
-    BODIES,
-    PLACEMENTS,
     body_box,
     free_share,
     ground_clusters,
@@ -53,13 +37,8 @@ def human_capability(subject: Subject, check: HumanCheck) -> Capability:
 
 def holds(subject: Subject, predicate: Mapping[str, object]) -> Link:
     """How far one predicate holds, in [0, 1]. `PredicateError` for one that is wrong."""
-    form, arguments = _read(predicate)
-    return form.judge(subject, **arguments)
-
-
-def check(predicate: Mapping[str, object]) -> None:
-    """Raise `PredicateError`, in one line, for a predicate that isn't known or whose arguments are wrong."""
-    _read(predicate)
+    name, arguments = read_predicate(predicate)
+    return _JUDGES[name](subject, **{_PARAMETERS.get(key, key): value for key, value in arguments.items()})
 
 
 def present(subject: Subject, role: str) -> Link:
@@ -89,12 +68,28 @@ def colocated(subject: Subject, a: str, b: str, max_gap_m: float = GAP_M) -> Lin
     pairs = [(one, two) for one in subject.parts(a) for two in subject.parts(b) if one.id != two.id]
     if not pairs:
         return Link(what, 1.0, parts=_ids(subject.parts(a)))
+    apart_m, nearest = _nearest(subject, pairs)
+    score = 1.0 - float(np.clip((apart_m - max_gap_m) / GAP_DECAY_M, 0.0, 1.0))
+    why = f"{apart_m:.3f} m apart, at most {max_gap_m:g} m" if score < 1 else ""
+    return Link(what, score, why, _ids(nearest))
+
+
+def _nearest(subject: Subject, pairs: Sequence[tuple[Part, Part]]) -> tuple[float, tuple[Part, Part]]:
+    """The smallest gap, m, and its pair; parts that touch have none. Far boxes are not looked into."""
     touching = {frozenset(pair) for pair in subject.field.touching()}
-    gaps = [0.0 if {one.id, two.id} in touching else gap(one, two).gap_m for one, two in pairs]
-    nearest = int(np.argmin(gaps))
-    score = 1.0 - float(np.clip((gaps[nearest] - max_gap_m) / GAP_DECAY_M, 0.0, 1.0))
-    why = f"{gaps[nearest]:.3f} m apart, at most {max_gap_m:g} m" if score < 1 else ""
-    return Link(what, score, why, _ids(pairs[nearest]))
+    bounds = np.array([(*one.world.bounds, *two.world.bounds) for one, two in pairs])
+    boxes_m = np.linalg.norm(
+        np.maximum(0.0, np.maximum(bounds[:, 0] - bounds[:, 3], bounds[:, 2] - bounds[:, 1])), axis=1
+    )
+    best_m, best = np.inf, pairs[0]
+    for index in np.argsort(boxes_m, kind="stable").tolist():
+        if boxes_m[index] >= best_m:
+            break
+        one, two = pairs[index]
+        apart_m = 0.0 if {one.id, two.id} in touching else gap(one, two).gap_m
+        if apart_m < best_m:
+            best_m, best = apart_m, pairs[index]
+    return float(best_m), best
 
 
 def grip(subject: Subject, role: str) -> Link:
@@ -121,7 +116,8 @@ def surface(
     low, high = height_range_m
     area = level_area(parts, low + subject.floor_m, high + subject.floor_m)
     score = min(1.0, area / min_area_m2)
-    why = f"{area:.3f} of {min_area_m2:g} m² between {low:g} and {high:g} m" if score < 1 else ""
+    where = f" between {low:g} and {high:g} m" if np.isfinite(high) else ""
+    why = f"{area:.3f} of {min_area_m2:g} m²{where}" if score < 1 else ""
     return Link(what, score, why, _ids(parts))
 
 
@@ -143,36 +139,14 @@ def _ids(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(part.id for part in parts)
 
 
-@dataclass(frozen=True)
-class _Form:
-    """A predicate: what judges it, and how its arguments are read."""
-
-    judge: Callable[..., Link]
-    required: Mapping[str, Reader]
-    optional: Mapping[str, Reader] = field(default_factory=dict)
-
-
-_FORMS = {
-    "part_present": _Form(present, {"role": text}),
-    "reachable": _Form(reachable, {"target": text}, {"from": text, "reach_m": number}),
-    "ground_contact": _Form(ground_contact, {}, {"role": text, "min_clusters": number}),
-    "colocated": _Form(colocated, {"a": text, "b": text}, {"max_gap_m": number}),
-    "grip": _Form(grip, {"role": text}),
-    "surface": _Form(surface, {"role": text, "min_area_m2": number}, {"height_range_m": window}),
-    "clearance": _Form(
-        clearance,
-        {"anchor": text, "box": box(BODIES)},
-        {"placement": one_of(PLACEMENTS), "min_free": number},
-    ),
+_JUDGES: Mapping[str, Callable[..., Link]] = {
+    "part_present": present,
+    "reachable": reachable,
+    "ground_contact": ground_contact,
+    "colocated": colocated,
+    "grip": grip,
+    "surface": surface,
+    "clearance": clearance,
 }
 _PARAMETERS = {"from": "origin"}
 """Arguments that can't be parameters of that name in Python."""
-
-
-def _read(predicate: Mapping[str, object]) -> tuple[_Form, dict[str, object]]:
-    name = predicate.get("pred")
-    if not isinstance(name, str) or name not in _FORMS:
-        raise PredicateError(f"there is no predicate {name!r}; there are {', '.join(_FORMS)}")
-    form = _FORMS[name]
-    found = read(name, predicate, form.required, form.optional)
-    return form, {_PARAMETERS.get(key, key): value for key, value in found.items()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from evalkit_lmbuild.design import Floats, Part, Vector
+from evalkit_lmbuild.human_checks import PLACEMENTS
 from evalkit_lmbuild.kernel import Field
 from evalkit_lmbuild.kernel._jit import arrays_of
 from evalkit_lmbuild.operability._columns import raise_to
@@ -17,16 +18,6 @@ ACROSS = 400
 """Cells along the longer side of a ground plan."""
 POINTS = 10
 """Points along each edge of a body."""
-BODIES: Mapping[str, Vector] = {"seated_torso": (0.45, 0.35, 0.65), "seated_legs": (0.45, 0.45, 0.40)}
-PLACEMENTS: Mapping[str, tuple[int, int]] = {
-    "above": (2, 1),
-    "below": (2, -1),
-    "front": (1, -1),
-    "back": (1, 1),
-    "left": (0, -1),
-    "right": (0, 1),
-}
-"""Axis and side of the anchor on which a body is."""
 
 
 def ground_clusters(field: Field, parts: Sequence[str]) -> int:

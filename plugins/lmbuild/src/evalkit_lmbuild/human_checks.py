@@ -1,11 +1,27 @@
-"""The arguments of a predicate, read from a file: names, lengths, windows, boxes."""
+"""Human checks as they stand in a file: which predicates there are, and what their arguments have to be.
+
+A predicate is a mapping: `pred` names it, the rest are its arguments; lengths in m, areas in m². What they
+mean for a design is in `operability.predicates`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 from evalkit_lmbuild.design import Vector
+
+BODIES: Mapping[str, Vector] = {"seated_torso": (0.45, 0.35, 0.65), "seated_legs": (0.45, 0.45, 0.40)}
+PLACEMENTS: Mapping[str, tuple[int, int]] = {
+    "above": (2, 1),
+    "below": (2, -1),
+    "front": (1, -1),
+    "back": (1, 1),
+    "left": (0, -1),
+    "right": (0, 1),
+}
+"""Axis and side of the anchor on which a body is."""
 
 Reader = Callable[[object], object]
 """Reads one argument; ValueError says what it has to be."""
@@ -15,20 +31,28 @@ class PredicateError(ValueError):
     """A human check that can't be put to any design; the text names the predicate and the argument."""
 
 
-def read(
-    predicate: str,
-    given: Mapping[str, object],
-    required: Mapping[str, Reader],
-    optional: Mapping[str, Reader],
-) -> dict[str, object]:
-    """The arguments of one predicate by name, those that aren't given left out.
+@dataclass(frozen=True)
+class Form:
+    """How the arguments of a predicate are read."""
 
-    `PredicateError` if a required one is missing, if one is wrong, or isn't known.
+    required: Mapping[str, Reader]
+    optional: Mapping[str, Reader] = field(default_factory=dict)
+
+
+def read_predicate(given: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """Name and arguments of a predicate, those that aren't given left out.
+
+    `PredicateError`, in one line, for a predicate that isn't known, and for arguments that are missing, wrong
+    or not known.
     """
-    for name in required:
+    predicate = given.get("pred")
+    if not isinstance(predicate, str) or predicate not in FORMS:
+        raise PredicateError(f"there is no predicate {predicate!r}; there are {', '.join(FORMS)}")
+    form = FORMS[predicate]
+    for name in form.required:
         if name not in given:
             raise PredicateError(f"{predicate} needs {name!r}")
-    readers = {**required, **optional}
+    readers = {**form.required, **form.optional}
     found: dict[str, object] = {}
     for name, value in given.items():
         if name == "pred":
@@ -39,7 +63,7 @@ def read(
             found[name] = readers[name](value)
         except ValueError as error:
             raise PredicateError(f"{predicate}: {name!r} has to be {error}") from error
-    return found
+    return predicate, found
 
 
 def text(value: object) -> str:
@@ -90,3 +114,17 @@ def one_of(known: Collection[str]) -> Reader:
         return value
 
     return word
+
+
+FORMS = {
+    "part_present": Form({"role": text}),
+    "reachable": Form({"target": text}, {"from": text, "reach_m": number}),
+    "ground_contact": Form({}, {"role": text, "min_clusters": number}),
+    "colocated": Form({"a": text, "b": text}, {"max_gap_m": number}),
+    "grip": Form({"role": text}),
+    "surface": Form({"role": text, "min_area_m2": number}, {"height_range_m": window}),
+    "clearance": Form(
+        {"anchor": text, "box": box(BODIES)}, {"placement": one_of(PLACEMENTS), "min_free": number}
+    ),
+}
+"""The predicates."""
