@@ -90,7 +90,8 @@ def model_plays(work: Any, provider: Any, suite: str, agent: str, replies: Seque
 
 def pictures(body: Mapping[str, Any]) -> list[bytes]:
     """The pictures in a request, in order."""
-    parts = [p for m in body["messages"] if isinstance(m["content"], list) for p in m["content"]]
+    contents = [message.get("content") for message in body["messages"]]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     return [base64.b64decode(url.partition(",")[2]) for url in urls]
 
