@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from multi_chair import office_chair
 from multi_house import microscope, refrigerator
 from multi_machines import drill_press, lathe
-from multi_seats import office_chair, wheelchair
+from multi_wheelchair import wheelchair
 from multi_yard import scooter, tower_crane
 from workshop import write_all
 
