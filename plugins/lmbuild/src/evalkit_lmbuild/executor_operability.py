@@ -45,6 +45,8 @@ class OperabilityExecutor:
         try:
             return {"scored": self._scored, **as_dict(self.engine)}
         except ImportError as error:
+            if error.name != "pybullet":
+                raise
             raise UsageError(NO_PYBULLET) from error
 
     def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
