@@ -28,26 +28,31 @@ MAX_BLOCKED = 4
 
 
 def part_removed(design: Design, facts: ObjectFacts) -> Design | None:
-    """Without the parts of one required component: the first that isn't all there is."""
+    """Without the parts of one required component: the first of A.2's that isn't all there is."""
     naming = Naming(facts)
     for required in facts.required_parts:
         name = naming.named(required.part)
-        gone = {part.id for part in design.parts if name is not None and naming.component(part) == name}
+        if name not in naming.needed:
+            continue
+        gone = {part.id for part in design.parts if naming.component(part) == name}
         if gone and len(gone) < len(design.parts):
             return _without(design, gone)
     return None
 
 
-def part_afloat(design: Design, facts: ObjectFacts) -> Design | None:
-    """The part with most joints (of equals the first) is carried off by the object's diagonal."""
+def parts_afloat(design: Design, facts: ObjectFacts) -> Design | None:
+    """One in six parts, those with most joints, are carried off, each to a place of its own."""
     if len(design.parts) < 2:
         return None
     degrees = {part.id: 0 for part in design.parts}
     for joint in design.joints:
         degrees[joint.parent] += 1
         degrees[joint.child] += 1
-    hub = max(degrees, key=lambda name: degrees[name])
-    return _moved(design, {hub}, (0.0, 0.0, design.diagonal))
+    hubs = sorted(degrees, key=lambda name: -degrees[name])[: max(1, round(len(degrees) / 6))]
+    broken = design
+    for number, hub in enumerate(hubs, 1):
+        broken = _moved(broken, {hub}, (0.0, 0.0, number * design.diagonal))
+    return broken
 
 
 def axis_turned(design: Design, facts: ObjectFacts) -> Design | None:
@@ -75,23 +80,25 @@ def joints_missing(design: Design, facts: ObjectFacts) -> Design | None:
 def motion_blocked(design: Design, facts: ObjectFacts) -> Design | None:
     """An obstacle, fixed to what rests, stands in the way of each joint of the first claimed motion.
 
-    For a lid it is a lid that is blocked, for a drawer one that is jammed.
+    For a lid it is a lid that is blocked, for a drawer one that is jammed. A joint that moves both ways is
+    blocked both ways.
     """
     joints = [joint for joint in claimed_joints(design, facts) if joint.type in ("revolute", "prismatic")]
     if not joints or len(joints) > MAX_BLOCKED:
         return None
     broken = design
     for joint in joints:
-        obstacle = _obstacle(broken, joint)
-        if obstacle is None:
-            return None
-        held = Joint(f"holds_{obstacle.id}", "fixed", joint.parent, obstacle.id)
-        broken = Design(
-            (*broken.parts, obstacle),
-            (*broken.joints, held),
-            (*broken.sequence, Step(obstacle.id)),
-            broken.meta,
-        )
+        for end in _ends(joint):
+            obstacle = _obstacle(broken, joint, end)
+            if obstacle is None:
+                return None
+            held = Joint(f"holds_{obstacle.id}", "fixed", joint.parent, obstacle.id)
+            broken = Design(
+                (*broken.parts, obstacle),
+                (*broken.joints, held),
+                (*broken.sequence, Step(obstacle.id)),
+                broken.meta,
+            )
     return broken
 
 
@@ -180,19 +187,25 @@ def claimed_joints(design: Design, facts: ObjectFacts) -> list[Joint]:
     return []
 
 
-def _obstacle(design: Design, joint: Joint) -> Part | None:
-    """A cube that the moving parts run into within their range and that touches nothing at rest."""
+def _ends(joint: Joint) -> list[float]:
+    """The ends of a joint's range that aren't its rest, in rad or m."""
+    low, high = joint.limits if joint.limits is not None else (0.0, math.pi / 2)
+    return [end for end in (low, high) if abs(end) > 1e-3]
+
+
+def _obstacle(design: Design, joint: Joint, end: float) -> Part | None:
+    """A cube that the moving parts run into on their way to an end and that touches nothing at rest."""
     touching = Field(design.parts).touching()
     moving = moving_set(design, joint, touching).ids
     points = np.concatenate([design.by_id[name].world.vertices for name in moving])
     size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+    name = f"obstacle_{len(design.parts)}"
     for share in REACHED:
-        there = _moved_points(points, joint, share)
+        there = _moved_points(points, joint, share * end)
         travelled = np.linalg.norm(there - points, axis=1)
         far = int(np.argmax(travelled))
         ahead = (there[far] - points[far]) / max(float(travelled[far]), 1e-9)
         for edge in (0.12 * size, 0.06 * size):
-            name = f"obstacle_{joint.id}"[:48]
             block = _block(name, edge, _vector(there[far] + ahead * edge / 2))
             field = Field((*design.parts, block))
             if all(block.id not in pair for pair in field.touching()):
@@ -200,10 +213,8 @@ def _obstacle(design: Design, joint: Joint) -> Part | None:
     return None
 
 
-def _moved_points(points: Floats, joint: Joint, share: float) -> Floats:
-    """Points [n, 3] after a share of the joint's range, toward its farther limit."""
-    low, high = joint.limits if joint.limits is not None else (0.0, math.pi / 2)
-    value = share * (high if abs(high) >= abs(low) else low)
+def _moved_points(points: Floats, joint: Joint, value: float) -> Floats:
+    """Points [n, 3] where a joint's value, in rad or m, takes them."""
     axis, origin = np.array(joint.axis), np.array(joint.origin)
     if joint.type == "prismatic":
         return np.asarray(points + value * axis)
