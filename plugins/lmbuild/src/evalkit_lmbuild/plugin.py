@@ -103,4 +103,5 @@ def evalkit_data_sources() -> Sequence[DataSourceSpec]:
 @hookimpl
 def evalkit_commands() -> Sequence[CommandSpec]:
     """`evalkit lmbuild …`."""
-    return [CommandSpec("lmbuild", "evalkit_lmbuild.cli:command", "Agreement of the physics engines.")]
+    summary = "Tables, figures, agreement of engines, calibration."
+    return [CommandSpec("lmbuild", "evalkit_lmbuild.cli:command", summary)]
