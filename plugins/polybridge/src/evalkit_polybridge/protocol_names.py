@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from evalkit import sha256_of
@@ -18,15 +19,25 @@ _LONGEST_VALUE = 24
 def deviation(run: RecordedRun) -> str:
     """What tells the run's protocol from the reported one, such as `feedback_frames=0`; or nothing.
 
-    Settings as `-T` takes them, limits, validators, and executors other than the embedded one. Settings that
-    only follow from others are left out.
+    Levels from elsewhere than the suite's name says, settings as `-T` takes them, limits, validators, and
+    executors other than the embedded one. Settings that only follow from others are left out.
     """
     configured = configuration(run)
-    parts = list(_told(configured, inclusion(configured)["deviations"]))
+    parts = [*_levels(run), *_told(configured, inclusion(configured)["deviations"])]
     executors = list(run.manifest["protocol"]["executors"])
     if executors != [EMBEDDED.id]:
         parts.append("+".join(executors) or "no executor")
     return ", ".join(parts)
+
+
+def _levels(run: RecordedRun) -> Iterator[str]:
+    """Where the levels are from, if the suite's name doesn't say it; of a folder its own name alone."""
+    tasks = run.manifest["protocol"]["tasks"]
+    expected = "heldout" if run.manifest["suite"]["name"] == "polybridge.heldout" else "main"
+    if "folder" in tasks:
+        yield f"folder={_value(PurePath(str(tasks['folder'])).name)}"
+    elif tasks.get("levels", "main") != expected:
+        yield f"levels={tasks.get('levels', 'main')}"
 
 
 def _told(configured: Mapping[str, Any], deviations: list[str]) -> Iterator[str]:

@@ -74,7 +74,10 @@ def systems_of(runs: Sequence[RecordedRun]) -> dict[System, list[Planned]]:
 def _require_alike(system: System, first: RecordedRun, run: RecordedRun) -> None:
     """UsageError if episodes of both runs can't be counted together."""
     agent, condition = system
-    one, other = ({**frozen(r), "agent": agent_entry(r, agent)} for r in (first, run))
+    one, other = (
+        {**frozen(r), "agent": agent_entry(r, agent), "folder": r.manifest["protocol"]["tasks"].get("folder")}
+        for r in (first, run)
+    )
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     if names:
         raise UsageError(
@@ -119,6 +122,8 @@ def _main(systems: Mapping[System, Sequence[Planned]]) -> Table:
     for name, over in (valid(3), success(3)):
         measures.append((f"overall {name}", over))
     note = "Level 1: one thing to master each; Level 2: compositions"
+    if len({frozenset(p.task.id for p in group) for group in systems.values()}) > 1:
+        note += "\nThe rows are of different levels: a difference between them may come from the levels"
     return _by_system("main", "Main results", systems, measures, note)
 
 

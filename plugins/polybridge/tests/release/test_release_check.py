@@ -270,14 +270,14 @@ def test_a_simulation_is_that_of_the_very_level(tampered: Any) -> None:
     assert {"level", "simulation"} <= kinds(check_release(tampered.folder, simulate=True))
 
 
-def test_runs_under_other_constants_are_noted_and_not_simulated(tampered: Any) -> None:
+def test_runs_under_other_constants_are_not_taken_for_simulated(tampered: Any) -> None:
     def change(document: Any) -> None:
         document["rounds"][2]["executions"][0]["constants_sha256"] = "1" * 64
 
     tampered.edit(f"{FAILING}/trajectory.json", change)
     tampered.seal()
-    report = check_release(tampered.folder, simulate=True)
-    assert report.notes == ["1 runs were made with other constants: not simulated again", SUBSET]
+    found = [finding.text() for finding in check_release(tampered.folder, simulate=True).findings]
+    assert "simulation: manifest.json: 1 runs made with other constants can't be simulated here" in found
 
 
 def test_a_link_is_no_file_of_a_release(tampered: Any, tmp_path: Path) -> None:

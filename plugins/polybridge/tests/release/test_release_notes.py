@@ -48,26 +48,38 @@ def test_levels_from_files_are_noted_and_not_compared(tampered: Any) -> None:
     assert report.notes == ["strict: levels from files are not compared with anything"]
 
 
-def test_other_constants_with_their_hash_are_noted(tampered: Any, honest: Path) -> None:
+def declare_constants(tampered: Any, honest: Path, version: str) -> None:
+    """Other constants with their hash everywhere, as those of a version of the embedded executor."""
     manifest = json.loads((honest / "manifest.json").read_text())
-    constants = {**manifest["executors"]["polybridge.embedded"]["constants"], "PG_PN": 45.0}
-    wanted = sha256_of(constants)
-
-    def change(document: Any) -> None:
-        document["executors"]["polybridge.embedded"].update(constants=constants, constants_sha256=wanted)
-
-    tampered.manifest(change)
-    tampered.declare(lambda c: c["executors"]["polybridge.embedded"].update(constants_sha256=wanted))
+    constants = {**manifest["executors"]["polybridge.embedded"]["constants"], "PG_PN": 90.0 + 1e-7}
+    identity = {"version": version, "constants_sha256": sha256_of(constants)}
+    tampered.manifest(lambda m: m["executors"]["polybridge.embedded"].update(identity, constants=constants))
+    tampered.declare(lambda c: c["executors"]["polybridge.embedded"].update(identity))
 
     def run(document: Any) -> None:
         for execution in (e for item in document["rounds"] for e in item["executions"]):
-            execution["constants_sha256"] = wanted
+            execution.update(identity)
 
     tampered.edit_all("sessions/*/*/*/*/trajectory.json", run)
     tampered.seal()
+
+
+def test_other_constants_under_the_installed_version_are_a_fault(tampered: Any, honest: Path) -> None:
+    declare_constants(tampered, honest, version="1")
+    (finding,) = check_release(tampered.folder).findings
+    assert (finding.kind, finding.file) == ("protocol", "manifest.json")
+    assert "the constants of polybridge.embedded are not those of its version" in finding.message
+
+
+def test_another_version_is_noted_and_no_simulation_confirms_it(tampered: Any, honest: Path) -> None:
+    declare_constants(tampered, honest, version="0")
     report = check_release(tampered.folder)
     assert report.findings == []
-    assert "polybridge.embedded is installed in another version or with other constants" in report.notes
+    assert "polybridge.embedded is installed in version 1, not 0" in report.notes
+    (finding,) = check_release(tampered.folder, simulate=True).findings
+    assert finding.text() == (
+        "simulation: manifest.json: 4 runs made with other constants can't be simulated here"
+    )
 
 
 def test_runs_of_foreign_executors_are_counted(tampered: Any) -> None:
@@ -85,11 +97,15 @@ def test_runs_of_foreign_executors_are_counted(tampered: Any) -> None:
     tampered.declare(rename)
     tampered.edit_all("sessions/*/*/*/*/trajectory.json", run)
     tampered.seal()
-    report = check_release(tampered.folder, simulate=True)
+    report = check_release(tampered.folder)
     assert report.findings == []
     told = "4 runs of their.executor can't be made again: their verdicts are taken as told"
     assert told in report.notes
-    assert report.simulated == 0
+    again = check_release(tampered.folder, simulate=True)
+    assert [finding.message for finding in again.findings] == [
+        "4 runs of their.executor can't be simulated here"
+    ]
+    assert again.simulated == 0
 
 
 def test_pictures_of_another_run_are_counted(tampered: Any) -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import pytest
 from PIL import Image
 
 from evalkit_polybridge.figures.canvas import Canvas, shortened, text_width
+from evalkit_polybridge.levelfiles import export_level
+from evalkit_polybridge.levels.catalogue import load
 
 LEVELS = ("T1B_Basic_06m", "T2A_SlopeUp_08m_Up3m", "T4D_Elevated_10m_E0p5m_3PG", "G5_Slope_Multi2_08m_Up1m")
 NAMES = ("by_call", "capabilities", "composition", "efficiency", "errors")
@@ -133,6 +136,30 @@ def test_another_protocol_has_a_row_of_its_own(folder: Path) -> None:
     assert rows["truss", "strict (feedback_frames=0)"] == rows["truss", "loose (feedback_frames=0)"] == 1
     evalkit(folder, "polybridge", "figures", *runs, "-o", "ablated")
     assert "truss (feedback_frames=0)</text>" in (folder / "ablated" / "efficiency.svg").read_text()
+
+
+def test_levels_from_elsewhere_have_rows_of_their_own(folder: Path) -> None:
+    """Held-out levels and those of a folder are never counted as the suite's own."""
+    entry = load("strict")[0]
+    (folder / "mine").mkdir()
+    export_level(replace(entry.level, name="Mine"), entry.meta, folder / "mine")
+    for options in (
+        ["-T", "tasks.levels=heldout", "-T", 'tasks.names=["H_T1B_Basic_01"]'],
+        ["-T", "tasks.folder=mine"],
+    ):
+        evalkit(folder, "run", "polybridge.strict", *options, "--agent", "truss", "-j", "1", "-o", "others")
+    runs = ["strict-run", *(f"others/{run.name}" for run in (folder / "others").iterdir())]
+    (table,) = (
+        found
+        for name, found in json.loads(evalkit(folder, "polybridge", "tables", *runs, "--json").stdout).items()
+        if name == "polybridge.main"
+    )
+    assert {row[1]: row[2] for row in table["rows"] if row[0] == "truss"} == {
+        "strict": len(LEVELS),
+        "strict (levels=heldout)": 1,
+        "strict (folder=mine)": 1,
+    }
+    assert "The rows are of different levels" in table["note"]
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,7 @@ def _executors(context: Context) -> None:
     from evalkit_polybridge.constants import physics_constants
 
     report, manifest = context.report, context.manifest
-    claimed, installed = manifest["inclusion"]["executors"], (EMBEDDED.version, physics_constants())
+    claimed = manifest["inclusion"]["executors"]
     if claimed.keys() != manifest["executors"].keys():
         report.find("protocol", MANIFEST, "describes other executors than its predicate names")
     for id, executor in manifest["executors"].items():
@@ -166,8 +166,10 @@ def _executors(context: Context) -> None:
             report.find("protocol", MANIFEST, f"{id} has two versions or hashes of constants")
         if sha256_of(executor["constants"]) != executor["constants_sha256"]:
             report.find("protocol", MANIFEST, f"the constants of {id} don't have their hash")
-        if id == EMBEDDED.id and (executor["version"], executor["constants"]) != installed:
-            report.notes.append(f"{id} is installed in another version or with other constants")
+        if id == EMBEDDED.id and executor["version"] != EMBEDDED.version:
+            report.notes.append(f"{id} is installed in version {EMBEDDED.version}, not {executor['version']}")
+        elif id == EMBEDDED.id and executor["constants"] != physics_constants():
+            report.find("protocol", MANIFEST, f"the constants of {id} are not those of its version")
     calibration = manifest["inclusion"]["settings"].get("calibration")
     if NATIVE.id in manifest["executors"] and manifest["executors"][NATIVE.id]["constants"] != calibration:
         report.find("protocol", MANIFEST, f"the constants of {NATIVE.id} are not the calibration")

@@ -6,10 +6,15 @@ from evalkit import sha256_of
 from evalkit_polybridge.designs import bridge_from_json
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.release.check_context import Context, Ran
+from evalkit_polybridge.release.manifest import MANIFEST
 
 
 def simulate_designs(context: Context) -> None:
-    """Run every design of the embedded executor again; other constants than the installed ones are noted."""
+    """Run every design again; runs that can't be made again as they were are a finding.
+
+    These are runs of the embedded executor under other constants than the installed ones, and those of any
+    other executor: who asks for a simulation is not to take their verdicts for confirmed.
+    """
     from evalkit_polybridge.constants import physics_constants
     from evalkit_polybridge.executor_embedded import evidence_of
     from evalkit_polybridge.physics import simulate
@@ -28,8 +33,10 @@ def simulate_designs(context: Context) -> None:
                 again[key] = evidence_of(bridge, simulate(ran.level, bridge))
             _compare(context, ran, again[key])
     context.report.simulated = len(again)
-    if foreign:
-        context.report.notes.append(f"{foreign} runs were made with other constants: not simulated again")
+    unconfirmed = {f"of {executor}": runs for executor, runs in sorted(context.foreign.items())}
+    for which, runs in ({"made with other constants": foreign} | unconfirmed).items():
+        if runs:
+            context.report.find("simulation", MANIFEST, f"{runs} runs {which} can't be simulated here")
 
 
 def _compare(context: Context, ran: Ran, again: dict[str, object]) -> None:

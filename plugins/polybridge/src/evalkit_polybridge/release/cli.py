@@ -65,7 +65,7 @@ def write(runs: tuple[str, ...], output: Path, images: str, as_json: bool) -> No
     metavar="FILE.zip",
     help="The file of packed pictures. Default: the one that the manifest names, beside FOLDER.",
 )
-@click.option("--simulate", is_flag=True, help="Also run every design of the embedded executor again.")
+@click.option("--simulate", is_flag=True, help="Also run every design again; what can't be is a fault.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> int:
     """Check a release from its files alone; exit code 1 if anything is wrong, 2 if it is no release.
