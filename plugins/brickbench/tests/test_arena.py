@@ -24,6 +24,9 @@ from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, check_anchors, rea
 from evalkit_brickbench.judges.asking import Judge
 from evalkit_brickbench.judges.entrants import Entrants
 from evalkit_brickbench.judges.store import ArenaStore
+from evalkit_brickbench.results import outcomes as results_of
+from evalkit_brickbench.scoring.pairwise import QUESTIONS, Verdict
+from evalkit_brickbench.scoring.ratings import rate
 
 COLOURS = {"ann": RED, "bob": BLUE, "cy": GREEN, "di": YELLOW}
 STRENGTH = {RED: 1.5, BLUE: 0.5, GREEN: -0.5, YELLOW: -1.5}
@@ -382,6 +385,31 @@ def test_a_killed_arena_goes_on_where_it_was(provider, runs, tmp_path, monkeypat
     assert (ratings.judge, list(ratings.notes)) == ("openai/stand-in", found["notes"])
     assert "brickbench.ratings,overall / cli:ann.toml,ELO," in invoked(*words, "--format", "csv")
     assert len(provider.requests) == 13
+    tables = json.loads(invoked("tables", "latest", "--arena", str(tmp_path / "arena"), "--json"))
+    (elo,) = [row[5] for row in tables["brickbench.main"]["rows"] if row[:2] == ["overall", "cli:ann.toml"]]
+    assert elo == found["ratings"]["overall"]["systems"][0]["elo"]["elo"]
+
+
+def test_ratings_go_with_builds_not_with_names(runs, tmp_path, monkeypatch):
+    """The same agents' ratings for other builds aren't printed beside these."""
+    monkeypatch.chdir(runs)
+    outcomes = results_of(["latest"])
+    rated = {system: dict(hashes) for system, hashes in outcomes.builds.items()}
+    rated["cli:ann.toml"]["ek-smoke-set"] = "0" * 64
+    elo = asdict(rate([Verdict("t", q, *rated, 1) for q in QUESTIONS]))
+    document = {
+        "ratings": {"overall": elo},
+        "judge": {"source": {"model": "j"}},
+        "notes": [],
+        "builds": rated,
+    }
+    (tmp_path / "results.json").write_text(json.dumps(document))
+    main = json.loads(invoked("tables", "--arena", str(tmp_path), "--json"))["brickbench.main"]
+    elos = {row[1]: row[5] for row in main["rows"] if row[0] == "overall"}
+    assert elos["cli:ann.toml"] is None
+    assert elos["cli:bob.toml"] is not None
+    assert "ratings of cli:ann.toml are left out: on 1 of 3 tasks" in main["note"]
+    assert "cli:bob.toml are" not in main["note"]
 
 
 def invoked(*words: str) -> str:

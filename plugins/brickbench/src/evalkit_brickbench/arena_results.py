@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +122,9 @@ def _estimate(found: elo.Estimate) -> Estimate:
 
 
 def as_json(
-    found: Results, known: Verdicts, judge: Mapping[str, Any], anchors: Anchors | None
+    entrants: Entrants, found: Results, known: Verdicts, judge: Mapping[str, Any], anchors: Anchors | None
 ) -> dict[str, Any]:
-    """Everything, for scripts."""
+    """Everything, for scripts; `builds` are the hashes of the rated model files, by system and task."""
     return {
         "arena": 1,
         "judge": dict(judge),
@@ -154,16 +154,50 @@ def as_json(
             for question, bias in found.bias.items()
         },
         "notes": list(found.notes),
+        "builds": _hashes(entrants),
     }
+
+
+def _hashes(entrants: Entrants) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for task, builds in sorted(entrants.builds.items()):
+        for system, build in sorted(builds.items()):
+            found.setdefault(system, {})[task] = build.sha256
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRatings:
-    """Ratings by setting as an arena left them, the judge's name, and the notes that belong to them."""
+    """Ratings by setting as an arena left them, the judge's name, the notes that belong to them, and the
+    SHA-256 of every rated build by system and task."""
 
     ratings: Mapping[str, elo.Ratings]
     judge: str
     notes: tuple[str, ...]
+    builds: Mapping[str, Mapping[str, str]]
+
+    def of_builds(self, builds: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, elo.Ratings], list[str]]:
+        """The ratings of those systems whose builds are the ones that were rated, and a note on each other.
+
+        `builds` are hashes by system and task. A name proves nothing: it is the same for all runs of an agent.
+        """
+        notes, fitting = [], set()
+        for system, rated in sorted(self.builds.items()):
+            shown = builds.get(system)
+            if shown == rated:
+                fitting.add(system)
+            elif shown is not None:
+                tasks = shown.keys() | rated.keys()
+                other = sum(shown.get(task) != rated.get(task) for task in tasks)
+                notes.append(
+                    f"ratings of {system} are left out: on {other} of {len(tasks)} tasks its builds in the "
+                    f"arena and in these runs aren't the same"
+                )
+        kept = {
+            setting: replace(found, systems=tuple(row for row in found.systems if row.system in fitting))
+            for setting, found in self.ratings.items()
+        }
+        return {setting: found for setting, found in kept.items() if found.systems}, notes
 
 
 def read_ratings(folder: Path) -> KeptRatings:
@@ -172,7 +206,9 @@ def read_ratings(folder: Path) -> KeptRatings:
     try:
         found = json.loads(path.read_bytes())
         ratings = {setting: _kept(entry) for setting, entry in found["ratings"].items()}
-        return KeptRatings(ratings, str(found["judge"]["source"]["model"]), tuple(found["notes"]))
+        builds = {str(system): dict(hashes) for system, hashes in found["builds"].items()}
+        judge = str(found["judge"]["source"]["model"])
+        return KeptRatings(ratings, judge, tuple(found["notes"]), builds)
     except OSError as error:
         raise UsageError(
             f"can't read {path}: {error.strerror}; `evalkit brickbench arena` makes it"

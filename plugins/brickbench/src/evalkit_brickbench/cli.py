@@ -128,7 +128,7 @@ def arena(
         progress = judge_missing(schedule.questions, store, judge, rules, _say)
         known = verdicts(schedule, store)
         found = results(who, schedule, known, anchors)
-        document = to_json(as_json(found, known, judge.identity, anchors))
+        document = to_json(as_json(who, found, known, judge.identity, anchors))
         store.keep_results(RESULTS, document)
     if print_json:
         click.echo(document, nl=False)

@@ -56,7 +56,7 @@ def main(found: Outcomes, ratings: Mapping[str, Ratings], notes: Sequence[str] =
             else []
         ),
         *([] if any(o.held is not None for o in found.all) else [NO_JUDGE]),
-        *(notes if ratings else [NO_RATINGS]),
+        *(notes if ratings or notes else [NO_RATINGS]),
         *found.notes,
     ]
     return Table("brickbench.main", "Main results", columns, tuple(map(_main_cells, rows)), "\n".join(told))

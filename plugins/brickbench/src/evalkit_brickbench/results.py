@@ -97,6 +97,17 @@ class Outcomes:
         return list(dict.fromkeys(outcome.record.system for outcome in self.all))
 
     @property
+    def builds(self) -> dict[str, dict[str, str]]:
+        """SHA-256 of the model files by system and task; of several epochs the first one with a build, as in
+        the arena."""
+        found: dict[str, dict[str, str]] = {}
+        for outcome in self.all:
+            hashes = found.setdefault(outcome.record.system, {})
+            if outcome.sha256 is not None:
+                hashes.setdefault(outcome.task.id, outcome.sha256)
+        return found
+
+    @property
     def settings(self) -> list[str]:
         """Settings in the order in which they come."""
         return list(dict.fromkeys(outcome.record.setting for outcome in self.all))

@@ -64,12 +64,12 @@ def read_outcomes(options: Mapping[str, Any]) -> tuple[Outcomes, Mapping[str, Ra
     if options["arena"] is None:
         return found, {}, ()
     kept = read_ratings(options["arena"])
-    unrated = sorted(
-        set(found.systems) - {r.system for rated in kept.ratings.values() for r in rated.systems}
-    )
-    notes = [f"ratings by {kept.judge}", *kept.notes]
-    notes += [f"without ratings in {options['arena']}: {', '.join(unrated)}"] if unrated else []
-    return found, kept.ratings, tuple(notes)
+    ratings, left_out = kept.of_builds(found.builds)
+    unrated = sorted(set(found.systems) - kept.builds.keys())
+    notes = [f"ratings by {kept.judge}", *kept.notes] if ratings else []
+    notes += left_out
+    notes += [f"without builds in {options['arena']}: {', '.join(unrated)}"] if unrated else []
+    return found, ratings, tuple(notes)
 
 
 def _amount(text: str, count: int) -> tuple[str, float]:
@@ -152,15 +152,17 @@ def figures(output: Path, graph_task: str | None, as_json: bool, **options: Any)
     """
     from evalkit_brickbench.figures.files import write_figures
 
-    found, ratings, _ = read_outcomes(options)
+    found, ratings, notes = read_outcomes(options)
     written, left_out = write_figures(found, ratings, output, graph_task)
     if as_json:
         files = [str(path) for path in written]
-        click.echo(json.dumps({"files": files, "left_out": left_out, "notes": list(found.notes)}, indent=2))
+        click.echo(
+            json.dumps({"files": files, "left_out": left_out, "notes": [*notes, *found.notes]}, indent=2)
+        )
         return
     for path in written:
         click.echo(str(path))
     for name, why in left_out.items():
         click.echo(f"{name} left out: {why}", err=True)
-    for note in found.notes:
+    for note in (*notes, *found.notes):
         click.echo(note, err=True)
