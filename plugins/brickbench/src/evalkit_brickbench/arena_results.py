@@ -179,7 +179,7 @@ class KeptRatings:
     def of_builds(self, builds: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, elo.Ratings], list[str]]:
         """The ratings of those systems whose builds are the ones that were rated, and a note on each other.
 
-        `builds` are hashes by system and task. A name proves nothing: it is the same for all runs of an agent.
+        `builds` are hashes by system and task. A name proves nothing: all runs of an agent share it.
         """
         notes, fitting = [], set()
         for system, rated in sorted(self.builds.items()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,35 +18,38 @@ BRICKS_A_COURSE = 20
 FEW = 24
 BATCH = 100
 """So many items a call of `place` may have."""
-#: LDraw codes of colour words.
+#: LDraw codes of colour words; of greys and browns those of bricks made since 2004.
 COLOURS = {
-    "black": 0, "blue": 1, "green": 2, "red": 4, "brown": 6, "grey": 7, "gray": 7, "pink": 13, "yellow": 14,
-    "gold": 14, "golden": 14, "white": 15, "tan": 19, "sand": 19, "purple": 22, "orange": 25,
+    "black": 0, "blue": 1, "green": 2, "red": 4, "pink": 13, "yellow": 14, "gold": 14, "golden": 14,
+    "white": 15, "tan": 19, "sand": 19, "purple": 22, "orange": 25, "lime": 27, "brown": 70, "grey": 71,
+    "gray": 71,
 }  # fmt: skip
 PLAIN = (4, 15)
-#: What a wall of a stock can be made of: length and width in studs by part, longest first.
+HALF_STUD_LDU = 10
+#: What a tower of a stock can be made of: length and width in studs by part, the largest first.
 BRICKS = {
     "3007": (8, 2), "44237": (6, 2), "2456": (6, 2), "3001": (4, 2), "3002": (3, 2), "3003": (2, 2),
-    "3009": (6, 1), "3010": (4, 1), "3622": (3, 1), "3004": (2, 1),
+    "3008": (8, 1), "3009": (6, 1), "3010": (4, 1), "3622": (3, 1), "3004": (2, 1), "3005": (1, 1),
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A brick in an LDraw colour, upright, at x and y in LDU."""
+    """A brick in an LDraw colour, upright, at x, y and z in LDU."""
 
     part: str
     colour: int
     x: int
     y: int
+    z: int = 0
 
     def line(self) -> str:
         """It as a line of an LDraw file."""
-        return f"1 {self.colour} {self.x} {self.y} 0 1 0 0 0 1 0 0 0 1 {self.part}.dat"
+        return f"1 {self.colour} {self.x} {self.y} {self.z} 1 0 0 0 1 0 0 0 1 {self.part}.dat"
 
     def item(self) -> dict[str, Any]:
         """It as an argument of the tool `place`."""
-        return {"item": self.part, "move": [self.x, self.y, 0], "color": self.colour}
+        return {"item": self.part, "move": [self.x, self.y, self.z], "color": self.colour}
 
 
 class StackerAgent:
@@ -88,7 +90,7 @@ def bricks_for(task: Mapping[str, Any]) -> list[Placed]:
     rules = task.get("part_rules", {})
     stock = rules.get("stock")
     if stock is not None:
-        return _tower(stock)
+        return _tower(stock, colours_of(task["prompt"]))
     return _wall(max(FEW, rules.get("min_parts", 0)), colours_of(task["prompt"]))
 
 
@@ -113,15 +115,34 @@ def _wall(count: int, colours: tuple[int, ...]) -> list[Placed]:
     return bricks
 
 
-def _tower(stock: Mapping[str, Mapping[str, int]]) -> list[Placed]:
-    """Every brick of one width, the widest and longest first, on top of one another by one end."""
-    pieces: Counter[str] = Counter()
-    colours: dict[str, list[int]] = {}
-    for part in BRICKS:
-        for code, count in sorted(stock.get(part, {}).items()):
-            pieces[part] += count
-            colours.setdefault(part, []).extend([int(code)] * count)
-    chosen = [(part, colour) for part in BRICKS for colour in colours.get(part, [])][:FEW]
+def _tower(stock: Mapping[str, Mapping[str, int]], colours: Sequence[int]) -> list[Placed]:
+    """Bricks of a stock on top of one another, flush at one corner, the largest at the bottom.
+
+    They have the prompt's colours if there are bricks in any of these. None reaches out over the lowest one,
+    so that the tower stands. A stock without bricks gives one piece: whatever it has first.
+    """
+    bricks = [(part, code) for part in BRICKS for code in _pieces(stock.get(part, {}), colours)]
+    wanted = [brick for brick in bricks if brick[1] in colours] or bricks
+    if not wanted:
+        return [Placed(part, code, 0, 0) for part in sorted(stock) for code in _pieces(stock[part], colours)][
+            :1
+        ]
+    length, width = BRICKS[wanted[0][0]]
+    fitting = [(p, code) for p, code in wanted if BRICKS[p][0] <= length and BRICKS[p][1] <= width]
     return [
-        Placed(part, colour, 0, -level * BRICK_HEIGHT_LDU) for level, (part, colour) in enumerate(chosen, 1)
+        Placed(
+            part,
+            colour,
+            BRICKS[part][0] * HALF_STUD_LDU,
+            -level * BRICK_HEIGHT_LDU,
+            BRICKS[part][1] * HALF_STUD_LDU,
+        )
+        for level, (part, colour) in enumerate(fitting[:FEW], 1)
     ]
+
+
+def _pieces(counts: Mapping[str, int], colours: Sequence[int]) -> list[int]:
+    """A colour code for each piece, those in `colours` first and in that order."""
+    rank = {colour: place for place, colour in enumerate(colours)}
+    codes = sorted(map(int, counts), key=lambda code: (rank.get(code, len(rank)), code))
+    return [code for code in codes for _ in range(counts[str(code)])]
