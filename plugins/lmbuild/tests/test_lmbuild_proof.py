@@ -50,7 +50,7 @@ def test_its_tables(box: Proof) -> None:
     assert [row[0] for row in references.rows] == ["keepsake_box", "mean"]
     assert len(variants.rows) == len(reasons.rows) == len(VARIANTS)
     reversed_ = next(row for row in variants.rows if row[0] == "sequence reversed")
-    assert str(reversed_[2 + SCORED.index("R.1")]).startswith("**−0.")
+    assert str(reversed_[2 + SCORED.index("R.1")]).startswith("−0.")
     assert reversed_[2 + SCORED.index("S.1")] == "0"
     assert cases.rows == ()
 

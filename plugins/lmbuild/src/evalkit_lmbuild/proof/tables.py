@@ -44,16 +44,16 @@ def references_table(proofs: Sequence[Proof]) -> Table:
 
 
 def variants_table(proofs: Sequence[Proof]) -> Table:
-    """A row per variant: of each metric the mean change, and the smallest fall where it has to fall."""
+    """A row per variant: the falls of metrics that have to fall, the mean change of the others."""
     rows: list[tuple[Cell, ...]] = []
     for variant in VARIANTS:
         broken = [proof for proof in proofs if proof.variants.get(variant.name) is not None]
         cells = [_cell(variant, metric, broken) for metric in SCORED]
         rows.append((variant.name, len(broken), *cells))
     note = (
-        f"Mean change over the objects that can be broken so. **Bold**: has to fall by {FALL:g} on each; the "
-        f"smallest fall follows. In brackets: may change, for the reason below. Plain: stays within "
-        f"{STILL:g} on each."
+        "Changes over the objects that can be broken so. Two numbers, the largest and the smallest fall: has "
+        f"to fall by {FALL:g} on each. One number, the mean: in brackets where it may change, for the reason "
+        f"below; plain where it has to stay within {STILL:g} on each."
     )
     columns = (Column("variant"), *_right(("objects", *SCORED)))
     return Table("lmbuild.proof.variants", "Broken variants", columns, tuple(rows), note)
@@ -104,7 +104,7 @@ def _cell(variant: Variant, metric: str, broken: Sequence[Proof]) -> str:
         return "–"
     mean = _signed(sum(changes) / len(changes))
     if metric in variant.must:
-        return f"**{mean}** {_signed(max(changes))}"
+        return f"{_signed(min(changes))} … {_signed(max(changes))}"
     if metric in variant.may:
         return f"({mean})"
     return mean
