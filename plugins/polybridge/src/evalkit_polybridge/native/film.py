@@ -55,7 +55,7 @@ class Film:
 
     def artifacts(self, places: Sequence[int]) -> list[Artifact]:
         """The pictures at these places of the film as PNG files, `frame-<place>.png`."""
-        return [Artifact(_name(i), _png(self.shots[i].image), "image/png") for i in places]
+        return [Artifact(frame_name(i), _png(self.shots[i].image), "image/png") for i in places]
 
 
 def still(name: str, picture: Picture) -> Artifact:
@@ -81,14 +81,15 @@ def contact_sheet(execution: Execution, count: int, choice: FrameChoice = "unifo
     times: list[float] = execution.data["frame_times_s"]
     kept = {artifact.name: artifact.data for artifact in execution.artifacts}
     cells = [
-        (caption(i, len(times), times[i]), Image.open(io.BytesIO(kept[_name(i)])).convert("RGB"))
+        (caption(i, len(times), times[i]), Image.open(io.BytesIO(kept[frame_name(i)])).convert("RGB"))
         for i in select(len(times), count, choice)
-        if _name(i) in kept
+        if frame_name(i) in kept
     ]
     return sheet(cells)
 
 
-def _name(place: int) -> str:
+def frame_name(place: int) -> str:
+    """The file of the frame at a place of the film."""
     return f"frame-{place:02d}.png"
 
 

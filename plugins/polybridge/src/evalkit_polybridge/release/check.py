@@ -36,7 +36,7 @@ from evalkit_polybridge.release.manifest import FORMAT, FORMAT_VERSION, MANIFEST
 from evalkit_polybridge.release.scrub import is_secret_file, secrets_in
 
 _ROUND_FILE = re.compile(
-    r"design\.json|save\.txt|frames\.json|editor\.png|contact_sheet\.png|frames/[^/]+\.png"
+    r"design\.json|save\.txt|frames\.json|editor\.png|contact_sheet\.png|frames/(?P<frame>[^/]+\.png)"
 )
 _SUMMARY_FIELDS = ("agent", "condition", "epoch", "agent_entry", "runs", "configuration", "figures")
 
@@ -162,7 +162,11 @@ class _Check:
         if rest:
             number, _, file = rest.partition("/")
             rounds = map(str, range(1, context.rounds.get(folder, 0) + 1))
-            return number in rounds and _ROUND_FILE.fullmatch(file) is not None
+            found = _ROUND_FILE.fullmatch(file)
+            if found is None or number not in rounds:
+                return False
+            frames = context.frames.get(f"{folder}/round-{number}")
+            return found["frame"] is None or frames is None or found["frame"] in frames
         folder, _, file = name.rpartition("/")
         if file == "summary.json":
             return folder in {f"{SESSIONS}/{session_path(session)}" for session in self._episodes}

@@ -36,7 +36,8 @@ class Context:
     """A release being checked; what it has besides files, manifest and report fills as episodes are checked.
 
     `seen` maps episodes to the files of their trajectories, `rounds` the folders of episodes to their number
-    of rounds, `levels` condition and level to the fingerprint of the first such level and its file. Counted
+    of rounds, `frames` the folders of rounds to the pictures in their `frames` (None: any, of an executor
+    that isn't known here), `layouts` hashes of the game's layouts to level and design, `levels` condition and level to the fingerprint of the first such level and its file. Counted
     are: in `early` the reasons for which episodes ended that nothing in their rounds explains, in `foreign`
     the runs of executors that can't be made again, in `redrawn` pictures that are of another run.
     """
@@ -47,6 +48,8 @@ class Context:
     installed: Installed
     seen: dict[Key, str] = field(default_factory=dict)
     rounds: dict[str, int] = field(default_factory=dict)
+    frames: dict[str, set[str] | None] = field(default_factory=dict)
+    layouts: dict[str, tuple[str, str]] = field(default_factory=dict)
     levels: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     early: Counter[str] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)

@@ -13,10 +13,11 @@ from evalkit_polybridge.feedback import Feedback
 from evalkit_polybridge.frames import select
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.release.check_context import Context, Ran
+from evalkit_polybridge.release.check_native import check_native, kept_frames
 from evalkit_polybridge.release.findings import read_bytes, read_json
 from evalkit_polybridge.release.scrub import REMOVED, scrubbed_text
 from evalkit_polybridge.rules import Problem, check, is_legal
-from evalkit_polybridge.specs import EMBEDDED
+from evalkit_polybridge.specs import EMBEDDED, NATIVE
 
 #: Mistakes of calls that never reach the environment; what exceeds the budget of calls is no round.
 MISTAKES = ("unknown_tool", "arguments")
@@ -126,6 +127,7 @@ def check_executions(context: Context, where: str, level: Level, item: Round) ->
             context.runs.append(Ran(where, level, item["design"], execution))
         else:
             context.foreign[execution["executor"]] += 1
+    check_native(context, where, level.name, item)
 
 
 def check_feedback(context: Context, where: str, item: Round, loaded: int, *, last: bool) -> None:
@@ -194,9 +196,13 @@ def check_files(context: Context, folder: str, level: Level, item: Round) -> Non
                 _frames(context, file, read_json(data), item["executions"][0]["data"])
             elif _design_in(name, data, level) != item["design"]:
                 report.find("design", file, "holds another design than the trajectory")
+    needed, allowed = kept_frames(context, item)
+    known = {execution["executor"] for execution in item["executions"]} <= {EMBEDDED.id, NATIVE.id}
+    context.frames[folder] = allowed if known else None
     if not context.has_pictures or item["design"] is None:
         return
-    for name in ("editor.png", "contact_sheet.png") if embedded else ("editor.png",):
+    drawn = ["editor.png", "contact_sheet.png"] if embedded else ["editor.png"]
+    for name in [*drawn, *(f"frames/{kept}" for kept in sorted(needed))]:
         if f"{folder}/{name}" not in context.manifest["images"]["files"]:
             report.find("missing file", f"{folder}/{name}", "the manifest lists no such picture")
 
