@@ -15,6 +15,8 @@ from evalkit_lmbuild.scoring.levels import LEVELS
 DRAWS = 1000
 MIN_SYSTEMS = 3
 """Fewer systems have no correlation worth the name."""
+MIN_TASKS = 4
+"""Fewer tasks don't make two samples whose means mean anything."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -113,7 +115,7 @@ def _agreement_on(
     values = [system.by_task(level) for system in systems]
     tasks = sorted(set.intersection(*({task.id for _, task in system.played} for system in systems)))
     wanted = None if size is None else min(size, len(tasks) // 2)
-    if len(tasks) < 4:
+    if len(tasks) < MIN_TASKS:
         return None
     scores = np.array([[found.get(task, np.nan) for task in tasks] for found in values])
     return agreement(scores, [family[task] for task in tasks], wanted)
