@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import results_scenes as scenes
@@ -18,6 +19,7 @@ from evalkit.report.formats import to_latex
 from evalkit_brickbench import published
 from evalkit_brickbench.arena_results import read_ratings
 from evalkit_brickbench.cli import command
+from evalkit_brickbench.judges.entrants import system_names
 from evalkit_brickbench.results import Outcomes, outcomes
 
 BUILDER = """
@@ -167,6 +169,21 @@ def test_outcomes_are_read_from_records(runs, monkeypatch):
     assert "cli:good.toml@z-again" in both
     with pytest.raises(UsageError, match="named twice"):
         outcomes([str(first), str(first)])
+
+
+def test_what_was_handed_in_has_a_short_name_where_it_is_alone():
+    agents = [
+        "submission:out/net.zip",
+        "submission:a/gpt",
+        "submission:b/gpt",
+        "submission:stacker",
+        "stacker",
+    ]
+    planned = [SimpleNamespace(agent=agent, task="t") for agent in agents]
+    reader = SimpleNamespace(planned=lambda: planned, settings={})
+    run = SimpleNamespace(name="r", reader=reader)
+    name_of = system_names([run])
+    assert [name_of(run, agent) for agent in agents] == ["net", *agents[1:]]
 
 
 def test_several_protocols_are_noted(runs, monkeypatch, tmp_path):

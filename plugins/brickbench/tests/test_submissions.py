@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit import UsageError
+from evalkit import Brief, StepContext, UsageError
 from evalkit_brickbench import submissions
 from evalkit_brickbench.agents.submission import SubmissionAgent
 from evalkit_brickbench.submissions import SubmissionError, read_submission
@@ -160,6 +160,34 @@ def test_agent_says_what_is_wrong_before_anything_is_played(tmp_path: Path) -> N
     for argument in ("", str(tmp_path / "none.zip")):
         with pytest.raises(UsageError):
             SubmissionAgent(argument, {})
+
+
+def handed_in(tmp_path: Path, *names: str) -> str:
+    return str(folder(tmp_path / "given", {f"{name}/model.mpd": MODEL for name in names}))
+
+
+def test_a_submission_for_no_task_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        SubmissionAgent(handed_in(tmp_path, "ek-smoke-modl", "notes"), {})
+    assert "unknown task 'ek-smoke-modl'; did you mean ek-smoke-model" in str(caught.value)
+    assert "none of the 2 folders" in str(caught.value)
+
+
+def test_folders_that_are_no_tasks_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    given = handed_in(tmp_path, "ek-smoke-model", "ek-smoke-sett", "val-1")
+    SubmissionAgent(given, {})
+    assert "given: 1 folder is no task: 'ek-smoke-sett' (did you mean ek-smoke-set" in caplog.text
+
+
+def test_a_submission_for_other_prompts_is_no_result(tmp_path: Path) -> None:
+    """What a submission lacks among its own prompts is missing; other prompts it can't answer at all."""
+    agent = SubmissionAgent(handed_in(tmp_path, "ek-smoke-model"), {})
+    brief, ctx = Brief("", ("model.mpd",)), StepContext({}, {})
+    agent.use_task("ek-smoke-set")
+    assert agent.work(tmp_path, brief, ctx, None).files == {}
+    agent.use_task("ek-set-castle-1")
+    with pytest.raises(SubmissionError, match=r"nothing for ek-set-castle-1 .* 'ek-smoke-model'"):
+        agent.work(tmp_path, brief, ctx, None)
 
 
 def test_a_submission_becomes_a_run(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from evalkit import Episode, Task, UnknownNameError
+from evalkit import Episode, Task, UnknownNameError, UsageError
 from evalkit.report import RecordedRun
 from evalkit_brickbench.designs import look
 from evalkit_brickbench.inspection import Inspection
-from evalkit_brickbench.judges.entrants import Build, build_of, kit_of, open_runs, system_names
+from evalkit_brickbench.judges.entrants import Build, build_of, is_submission, kit_of, open_runs, system_names
 from evalkit_brickbench.scoring.tables import BuildRecord, Contents, rented_cost_usd, token_cost_usd
 from evalkit_brickbench.scoring.vqa import JudgedBuild
 from evalkit_brickbench.settings import BrickSettings, settings_of
@@ -73,8 +73,9 @@ class Outcome:
         return [Question.of(question) for question in self.task.hidden["questions"]]
 
     def judged(self) -> JudgedBuild | None:
-        """For the statistics of answers; None for a build that no judge answered questions about."""
-        if self.sha256 is not None and self.held is None:
+        """For the statistics of answers; None for a build that no judge answered questions about, and for a
+        prompt without questions."""
+        if not self.questions or (self.sha256 is not None and self.held is None):
             return None
         return JudgedBuild(self.record.task, self.category, self.questions, self.held)
 
@@ -120,16 +121,23 @@ def outcomes(
 
     A further epoch of a task counts as a prompt of its own, `TASK#2`. `need_not_stand`: systems whose
     validity has no stability term. Planned episodes without a result, and builds whose stability couldn't be
-    looked at, are left out and noted, as are several protocols or judges. Errors as in `open_runs`, and
-    UnknownNameError for prices of systems that aren't there.
+    looked at, are left out and noted, as are several protocols or judges. Errors as in `open_runs`,
+    UnknownNameError for prices of systems that aren't there, and UsageError for rates or rent of builds that
+    were made elsewhere: the time in their record is what handing them in took.
     """
     runs = open_runs(names)
     system_of = system_names(runs)
     prices = prices or Prices()
-    known = {system_of(run, key.agent) for run in runs for key in run.reader.planned()}
+    known = {system_of(run, key.agent): key.agent for run in runs for key in run.reader.planned()}
     for name in sorted({*prices.systems, *need_not_stand}):
         if name not in known:
             raise UnknownNameError("system", name, sorted(known))
+    for name in sorted({*prices.usd_per_million, *prices.usd_per_hour}):
+        if is_submission(known[name]):
+            raise UsageError(
+                f"{name} was made elsewhere: neither its tokens nor its time are in the record; work out "
+                f"what a build cost and give --cost {name}=USD"
+            )
     found: list[Outcome] = []
     notes = _protocol_notes(runs)
     for run in runs:

@@ -111,7 +111,10 @@ def tables(form: str, as_json: bool, **options: Any) -> None:
     Examples:
       evalkit brickbench tables
       evalkit brickbench tables runs/A runs/B --arena arena --format latex > tables.tex
-      evalkit brickbench tables runs/* --rates bricknet=0.1/0.1 --no-stability bricknet --cost brickgpt=0.02
+      evalkit brickbench tables runs/* --no-stability bricknet --cost bricknet=0.001 --cost brickgpt=0.02
+
+    A system is named as in the tables; builds that were handed in have the name of their file or folder.
+    Their tokens and time aren't in the records, so --rates and --rent don't work for them.
     """
     from evalkit.report import FORMATS as WRITERS
     from evalkit.report import to_json, to_text

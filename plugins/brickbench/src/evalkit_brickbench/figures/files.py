@@ -36,6 +36,8 @@ def figures_of(found: Outcomes, ratings: RatingsBySetting, graph_task: str | Non
     built = "" if any(outcome.sha256 is not None for outcome in found.all) else "there is no build"
     dear = "" if plots.priced(found, ratings) else "no system has both a cost and a rating (--arena, --cost)"
     task, prompt, questions = _graph_of(found, graph_task)
+    asked = "" if questions else f"{task} has no questions"
+    any_asked = "" if any(outcome.questions for outcome in found.all) else "no prompt has questions"
     return [
         Figure("metrics", lambda: charts.metrics(found, ratings), lambda: _metrics(found, ratings)),
         Figure("elo_cost", lambda: plots.elo_cost(found, ratings), lambda: _elo_cost(found, ratings), dear),
@@ -55,11 +57,13 @@ def figures_of(found: Outcomes, ratings: RatingsBySetting, graph_task: str | Non
             "question_types",
             lambda: charts.question_types(found),
             lambda: published.question_shares(found),
+            any_asked,
         ),
         Figure(
             "question_graph",
             lambda: question_graph(task, prompt, questions),
             lambda: _graph(task, questions),
+            asked,
         ),
         Figure("part_counts", lambda: plots.densities(found), lambda: _part_counts(found), built),
         Figure("contents", lambda: charts.contents(found), lambda: published.contents(found), built),
@@ -108,7 +112,7 @@ def _graph_of(found: Outcomes, wanted: str | None) -> tuple[str, str, list[Quest
     tasks = {outcome.task.id: outcome for outcome in found.all}
     if wanted is not None and wanted not in tasks:
         raise UnknownNameError("task", wanted, list(tasks))
-    name = wanted or next(iter(tasks))
+    name = wanted or next((name for name, of in tasks.items() if of.questions), next(iter(tasks)))
     return name, str(tasks[name].task.inputs["prompt"]), tasks[name].questions
 
 

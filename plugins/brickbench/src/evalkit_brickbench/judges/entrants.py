@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from evalkit import Artifact, Candidate, Task, UsageError
 from evalkit.report import RecordedRun, recorded_run
 
 BENCHMARK = "brickbench"
+SUBMISSION = "submission:"
+SUFFIXES = (".zip", ".py", ".mpd", ".ldr")
 LIBRARY_KIT = "library"
 """The kit that a run has unless its settings name another."""
 
@@ -44,18 +47,36 @@ def open_runs(names: Sequence[str]) -> list[RecordedRun]:
 
 def system_names(runs: Sequence[RecordedRun]) -> Callable[[RecordedRun, str], str]:
     """What the agent of a run is called among all of these runs: `AGENT`, or `AGENT (KIT)` where it had
-    another kit than the building library, or `AGENT@RUN` where several runs let it play the same task."""
+    another kit than the building library, or `AGENT@RUN` where several runs let it play the same task.
+
+    What was handed in goes by the name of its file or folder, `bricknet` for `submission:out/bricknet.zip`,
+    where no other agent would have that name.
+    """
+    agents = sorted({key.agent for run in runs for key in run.reader.planned()})
+    short = Counter(map(_short, agents))
+    names = {agent: _short(agent) if short[_short(agent)] == 1 else agent for agent in agents}
     played = Counter(
-        (_with_kit(run, agent), task)
+        (_with_kit(run, names[agent]), task)
         for run in runs
         for agent, task in {(key.agent, key.task) for key in run.reader.planned()}
     )
     shared = {name for (name, _), count in played.items() if count > 1}
 
     def name_of(run: RecordedRun, agent: str) -> str:
-        return f"{agent}@{run.name}" if _with_kit(run, agent) in shared else _with_kit(run, agent)
+        name = _with_kit(run, names[agent])
+        return f"{names[agent]}@{run.name}" if name in shared else name
 
     return name_of
+
+
+def is_submission(agent: str) -> bool:
+    """Whether what an agent delivers was made elsewhere."""
+    return agent.startswith(SUBMISSION)
+
+
+def _short(agent: str) -> str:
+    path = PurePath(agent.removeprefix(SUBMISSION))
+    return (path.stem if path.suffix in SUFFIXES else path.name) or agent if is_submission(agent) else agent
 
 
 def kit_of(run: RecordedRun) -> str:

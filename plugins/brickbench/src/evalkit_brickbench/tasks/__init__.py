@@ -1,4 +1,5 @@
-"""The tasks of the benchmark: prompts of this project's own, or the published ones that the user pulled."""
+"""The tasks of the benchmark: prompts of this project's own, the published ones that the user pulled, or
+captions that the user has."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 from evalkit import Task, UsageError
 from evalkit_brickbench.part_rules import RULES, SETTINGS, PartRules
-from evalkit_brickbench.tasks import embedded, official
+from evalkit_brickbench.tasks import captions, embedded, official
 from evalkit_brickbench.tasks.schema import Prompt
 
 CATEGORIES: Mapping[str, str] = {
@@ -24,22 +25,25 @@ CATEGORIES: Mapping[str, str] = {
     "history": "History/Period",
 }
 """Titles of the categories by the names that suites, results and files of categories use."""
-SETS = ("embedded", "official", embedded.SMOKE)
-KEYS = ("set", "setting", "categories", "categories_file", "names", "limit")
+SETS = ("embedded", "official", embedded.SMOKE, captions.SETTING)
+KEYS = ("set", "setting", "categories", "categories_file", "captions", "names", "limit")
 
 
 def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequence[Task]:
     """The tasks of a suite.
 
-    `tasks` may hold `set` (`embedded`, the default, `official` or `smoke`), `setting` (`model`, `set`,
-    `alt-build`; all three if it isn't given), `categories` and `names` (lists: only these), `limit` (so many
-    of each setting at most) and, for `official`, `categories_file`: JSON of prompt ids and categories.
-    UsageError for anything else.
+    `tasks` may hold `set` (`embedded`, the default, `official`, `smoke` or `bricknet-val`), `setting`
+    (`model`, `set`, `alt-build`; all three if it isn't given), `categories` and `names` (lists: only these),
+    `limit` (so many of each setting at most), for `official` `categories_file`: JSON of prompt ids and
+    categories, and for `bricknet-val` `captions`: the file with them. UsageError for anything else.
     """
     _check(tasks)
     chosen, setting = tasks.get("set", "embedded"), tasks.get("setting")
     wanted = [setting] if setting is not None else list(SETTINGS)
-    found = [task for one in wanted for task in _selected(_of_setting(chosen, one, tasks), tasks)]
+    if chosen == captions.SETTING:
+        found = _selected(_of_captions(tasks.get("captions")), tasks)
+    else:
+        found = [task for one in wanted for task in _selected(_of_setting(chosen, one, tasks), tasks)]
     if missing := sorted(set(tasks.get("names", ())) - {task.id for task in found}):
         raise UsageError(f"there is no task {missing[0]!r} here; `evalkit ls tasks` lists them")
     if not found:
@@ -65,8 +69,14 @@ def _check(tasks: Mapping[str, Any]) -> None:
         raise UsageError(f"tasks.limit is {limit!r}; it is a number of tasks from 1")
     if "categories_file" in tasks and tasks.get("set") != "official":
         raise UsageError("tasks.categories_file goes with `set: official`; the other prompts have categories")
-    if not isinstance(tasks.get("categories_file", ""), str):
-        raise UsageError("tasks.categories_file has to be a path")
+    for key in ("categories_file", "captions"):
+        if not isinstance(tasks.get(key, ""), str):
+            raise UsageError(f"tasks.{key} has to be a path")
+    if tasks.get("set") == captions.SETTING:
+        if without := [key for key in ("setting", "categories") if key in tasks]:
+            raise UsageError(f"captions have no {without[0]}: leave out tasks.{without[0]}")
+    elif "captions" in tasks:
+        raise UsageError(f"tasks.captions goes with `set: {captions.SETTING}`")
 
 
 def _check_choice(key: str, value: object, choices: Sequence[str]) -> None:
@@ -87,6 +97,14 @@ def _of_setting(chosen: str, setting: str, tasks: Mapping[str, Any]) -> list[Tas
         by_id = {prompt.id: prompt.notes["category"] for prompt in prompts}
     rules = _rules(setting, chosen)
     return [_task(prompt, setting, rules, by_id[prompt.id], chosen) for prompt in prompts]
+
+
+def _of_captions(path: str | None) -> list[Task]:
+    if path is None:
+        raise UsageError(captions.HOW_TO_GIVE)
+    rules = PartRules(1, captions.MAX_PARTS).as_json()
+    found = captions.read_captions(Path(path).expanduser())
+    return [_task(prompt, captions.SETTING, rules, None, captions.SETTING) for prompt in found]
 
 
 def _rules(setting: str, chosen: str) -> Mapping[str, Any]:
