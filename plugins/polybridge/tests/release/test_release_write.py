@@ -16,6 +16,7 @@ import pytest
 from evalkit.cli.main import main
 from evalkit_polybridge.release import write as writing
 from evalkit_polybridge.release.check import check_release
+from evalkit_polybridge.release.findings import texts_in
 from evalkit_polybridge.release.gather import gather
 from evalkit_polybridge.release.scrub import is_secret_file, scrubbed, scrubbed_text, secrets_in
 from evalkit_polybridge.settings import BridgeSettings
@@ -230,7 +231,26 @@ def test_a_run_with_other_feedback_is_a_release_that_says_so(
         ("bearer abcdefghijklmnop", "authentication header"),
         ("sk-ant-api03-abcdefghijklmnop", "API key"),
         ("AKIAABCDEFGHIJKLMNOP", "API key"),
-        ("OPENAI_API_KEY=abc", "environment variable"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVkanVua2p1bms", "API key"),
+        ("key_gsk_abcdefghijklmnopqrstuvwx", "API key"),
+        ("glpat-abcdefghijklmnopqrst", "API key"),
+        ("npm_abcdefghijklmnopqrstuvwxyz0123456789", "API key"),
+        ("ya29.abcdefghijklmnopqrstuvwxyz", "API key"),
+        ("OPENAI_API_KEY=annabc", "environment variable"),
+        ("OPENAI_API_KEY: annabc", "environment variable"),
+        ('{"OPENAI_API_KEY": "annabc"}', "environment variable"),
+        (r"{\"OPENAI_API_KEY\": \"annabc\"}", "environment variable"),
+        ("openai_api_key=annabc", "named secret"),
+        ("apikey: annabc", "named secret"),
+        ("password=annabc", "named secret"),
+        ("see /opt/ann/x", "local path"),
+        ("see /srv/ann/x", "local path"),
+        ("see /data/ann/x", "local path"),
+        ("see /Volumes/ann/x", "local path"),
+        ("see /var/lib/ann/x", "local path"),
+        (r"D:\games\ann\a.layout", "local path"),
+        ("d:/games/ann/a.layout", "local path"),
+        (r"%USERPROFILE%\AppData\LocalLow\ann\a.layout", "local path"),
         ("http://ann:secret@host/v1", "address with a password"),
         ("see /home/ann/x.txt", "local path"),
         (r"C:\Users\ann\AppData\LocalLow\Dry Cactus\Poly Bridge\a.layout", "local path"),
@@ -253,7 +273,30 @@ def test_what_is_no_secret_stays(text: str) -> None:
 def test_a_scrubbed_json_text_stays_json() -> None:
     text = json.dumps({"a": 'Authorization: Bearer abc"', "b": 'in C:\\Users\\ann\\"x"', "c": "KEY=v\\"})
     assert json.loads(scrubbed_text(text)).keys() == {"a", "b", "c"}
+    named = json.dumps({"authorization": "Bearer abc", "OPENAI_API_KEY": "x", "password": 5})
+    assert json.loads(scrubbed_text(named)).keys() == {"authorization", "OPENAI_API_KEY", "password"}
     assert scrubbed([{"/home/ann/x": 1}]) == [{"[removed: local path]": 1}]
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "authorization", "api_key", "X-Api-Key"])
+def test_a_field_s_name_makes_its_text_a_secret(name: str) -> None:
+    """What the writer leaves is what the checker accepts."""
+    document = scrubbed({"inner": [{name: "abc def"}]})
+    assert "abc" not in str(document)
+    assert name in str(document)
+    written = json.dumps(document).encode()
+    assert [kind for text in texts_in("x.json", written) for kind in secrets_in(text)] == []
+
+
+@pytest.mark.parametrize("part", ["eyJ-", "a.", "a-", "A_", "a:/", "/tmp", "key=", "-----BEGIN ", "x://y:"])
+def test_a_hostile_text_is_scrubbed_in_linear_time(part: str) -> None:
+    """Bounded by a process that is killed: a pattern that runs away can't be interrupted."""
+    program = (
+        "from evalkit_polybridge.release.scrub import scrubbed_text, secrets_in\n"
+        f"text = {part!r} * (600_000 // {len(part)})\n"
+        "secrets_in(text), scrubbed_text(text)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 @pytest.mark.parametrize(

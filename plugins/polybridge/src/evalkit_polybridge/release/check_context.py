@@ -37,9 +37,10 @@ class Context:
 
     `seen` maps episodes to the files of their trajectories, `rounds` the folders of episodes to their number
     of rounds, `frames` the folders of rounds to the pictures in their `frames` (None: any, of an executor
-    that isn't known here), `layouts` hashes of the game's layouts to level and design, `levels` condition and level to the fingerprint of the first such level and its file. Counted
-    are: in `early` the reasons for which episodes ended that nothing in their rounds explains, in `foreign`
-    the runs of executors that can't be made again, in `redrawn` pictures that are of another run.
+    that isn't known here), `layouts` hashes of the game's layouts to level and design, `levels` condition and
+    level to the fingerprint of the first such level and its file. Counted are: in `early` the reasons for
+    which episodes ended that nothing in their rounds explains, in `foreign` the runs of executors that can't
+    be made again, in `redrawn` pictures that are of another run.
     """
 
     folder: Path

@@ -44,7 +44,9 @@ def check_native(context: Context, where: str, level: str, item: Mapping[str, An
         for name in ("window_s", "game"):
             if evidence[name] != calibration[name]:
                 context.report.find(
-                    "protocol", where, f"{name} is {evidence[name]!r}, the calibration's {calibration[name]!r}"
+                    "protocol",
+                    where,
+                    f"{name} is {evidence[name]!r}, the calibration's {calibration[name]!r}",
                 )
         outcome = _outcome(evidence["pixel_values"], calibration)
         if outcome != evidence["outcome"]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit_polybridge import strictjson
+from evalkit_polybridge.release.scrub import field_text
 
 #: Longest file of a release that is read, in bytes; pictures and trajectories are far shorter.
 MAX_FILE_BYTES = 256 * 2**20
@@ -115,7 +116,7 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         for name, inner in value.items():
             # name and text together: a header is known by its name
-            yield f"{name}: {inner}" if isinstance(inner, str) else name
+            yield field_text(name, inner) if isinstance(inner, str) else name
             yield from _strings(inner)
     elif isinstance(value, list):
         for inner in value:
