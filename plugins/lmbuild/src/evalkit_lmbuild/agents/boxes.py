@@ -25,8 +25,8 @@ _NO_PARTS = frozenset(
     re.findall(
         r"\w+",
         "a all along an and are as at back between build by each edge for four front from has high in into "
-        "is it its least long lower of on one or others over round that the their them then they things three "
-        "to turns two under up upper wide with",
+        "is it its least long lower of on one or others over round that the their them then they things "
+        "three to turns two under up upper wide with",
     )
 )
 """Words of briefs that name no part."""
