@@ -50,7 +50,8 @@ def command(
 ) -> int:
     """Put the design in FILE to the test under the protocol of suite TARGET.
 
-    Exit code 0 if the design is valid and works, 1 if not, 2 if the command or the file is wrong.
+    Exit code 0 if the design is valid and works, 1 if not, 2 if the command or the file is wrong,
+    3 if the machine let an executor come to no verdict.
     """
     from evalkit.cli._play import prepare_process
     from evalkit.plugins import load_plugins

@@ -161,7 +161,7 @@ def try_design(plugins: Plugins, suite: Suite, task: Task, path: Path, *, pictur
     subject = cast(Environment, _Given(environment, opened)) if given else environment
     call = opened if isinstance(opened, ToolCall) else ToolCall("open", {})
     end = play(key, task, key.seed(0), subject, _OneCall(call), rules, sink)
-    _raise_errors(end, plugin)
+    _raise_errors(end, plugin, watch)
     final = [id for id in suite.final_executors if not plugins.executors(suite.benchmark)[id].needs_model]
     gathered = _gathered(assembly, final, task, watch, sink, pictures=pictures) if end_is_valid(sink) else {}
     episode = Episode(key, list(sink.events), sink.events[-1], sink.load, gathered)
@@ -215,6 +215,8 @@ def _gathered(
         plugin = assembly.plugins.origin(assembly.plugins.executors(assembly.setup.benchmark)[id]).plugin
         try:
             execution = loop.executor.execute(task, candidate, pictures=pictures)
+        except EvalkitError:
+            raise  # in one line already
         except Exception as error:
             raise PluginError(plugin, f"executor {id}: {type(error).__name__}: {error}") from error
         watch.executions.append(execution)
@@ -222,7 +224,9 @@ def _gathered(
     return found
 
 
-def _raise_errors(end: End, plugin: str) -> None:
+def _raise_errors(end: End, plugin: str, watch: _Watch) -> None:
+    if watch.told is not None:
+        raise watch.told
     if end.reason in (EndReason.ENVIRONMENT_ERROR, EndReason.VALIDATOR_ERROR, EndReason.EXECUTOR_ERROR):
         raise PluginError(plugin, f"{end.reason.value.replace('_', ' ')}: {end.detail}")
     if end.reason is EndReason.AGENT_ERROR:
@@ -255,9 +259,11 @@ def _scores(plugins: Plugins, suite: Suite, episode: Episode, task: Task) -> dic
 
 @dataclass(slots=True)
 class _Watch:
-    """What passed by on the walk."""
+    """What passed by on the walk; `told` is what an executor explains in one line, such as a machine that
+    isn't ready."""
 
     candidate: Candidate | None = None
+    told: EvalkitError | None = None
     executions: list[Execution] = field(default_factory=list)
 
 
@@ -280,7 +286,11 @@ class _Watched:
 
     def execute(self, task: Task, candidate: Candidate, *, pictures: bool) -> Execution:
         self._watch.candidate = candidate
-        execution = self._executor.execute(task, candidate, pictures=pictures)
+        try:
+            execution = self._executor.execute(task, candidate, pictures=pictures)
+        except EvalkitError as error:
+            self._watch.told = error
+            raise
         self._watch.executions.append(execution)
         return execution
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import select
 import shutil
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from evalkit_polybridge.levelfiles import export_level
@@ -34,7 +37,7 @@ CALIBRATION: dict[str, Any] = {
     "success": {"x": 340.5 / 640, "y": 20.5 / 400, "channel": "green", "above": 150},
     "failure": {"x": 1145.5 / 2560, "y": 637.5 / 1600, "channel": "red", "above": 150},
     "editor_timeout_s": 5.0,
-    "window_s": 2.0,
+    "window_s": 1.0,
 }
 
 
@@ -108,24 +111,50 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     return Table(layouts, calibration)
 
 
+@pytest.fixture(scope="session")
+def begin(screen: str) -> Iterator[Callable[..., psutil.Process]]:
+    """Starts a stand-in for a slot, with options, and waits until it can be driven."""
+    server = subprocess.Popen(
+        [sys.executable, str(STANDIN)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"DISPLAY": screen},
+    )  # fmt: skip
+
+    def one(slot: Path, *options: str) -> psutil.Process:
+        assert server.stdin is not None
+        server.stdin.write(json.dumps([str(slot), *options]) + "\n")
+        server.stdin.flush()
+        word, pid = announced(server).split()
+        assert word == "ready"
+        return psutil.Process(int(pid))
+
+    try:
+        yield one
+    finally:
+        stop(server)
+
+
+def end_game(game: psutil.Process) -> None:
+    """End a stand-in that may have ended already."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        game.kill()
+        game.wait(PATIENCE_S)
+
+
 @pytest.fixture
 def start(
-    screen: str, table: Table, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts the stand-in with options, and waits until it can be driven."""
+    begin: Callable[..., psutil.Process], screen: str, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., psutil.Process]]:
+    """Starts a stand-in with options, and waits until it can be driven."""
     monkeypatch.setenv("DISPLAY", screen)
-    started: list[subprocess.Popen[str]] = []
+    started: list[psutil.Process] = []
 
-    def begin(*options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, str(STANDIN), str(table.slot), *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
-        started.append(process)
-        assert announced(process) == "ready"
-        return process
+    def one(*options: str) -> psutil.Process:
+        started.append(begin(table.slot, *options))
+        return started[-1]
 
-    yield begin
-    for process in started:
-        stop(process)
+    yield one
+    for game in started:
+        end_game(game)
 
 
 @pytest.fixture
@@ -139,18 +168,13 @@ def calibrated() -> Callable[..., Calibration]:
 
 
 @pytest.fixture(scope="module")
-def shared_standin(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def shared_standin(
+    begin: Callable[..., psutil.Process], screen: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """A stand-in called Watched for tests that don't drive it; its DISPLAY."""
-    slot = tmp_path_factory.mktemp("layouts") / "evalkit.layout.json"
-    process = subprocess.Popen(
-        [sys.executable, str(STANDIN), str(slot), "--title", "Watched"],
-        stdout=subprocess.PIPE, text=True, env=os.environ | {"DISPLAY": screen},
-    )  # fmt: skip
-    try:
-        assert announced(process) == "ready"
-        yield screen
-    finally:
-        stop(process)
+    game = begin(tmp_path_factory.mktemp("layouts") / "evalkit.layout.json", "--title", "Watched")
+    yield screen
+    end_game(game)
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 """A stand-in for the game, in its own process: a window that loads a layout, reacts to input, judges.
 
-    python standin.py SLOT [options]
+    python standin.py < LINES
+
+Each line of its input is a JSON list, SLOT and options, and starts a stand-in: a fork of this process, so that
+only the first one waits for imports and the physics' kernel.
 
 It knows a level by the display name in the layout's save, runs the embedded executor's physics on the
 design and paints what happens, `--speed` times as fast. In the editor a blue field is lit and the design is
@@ -8,16 +11,20 @@ shown; a click on the grey one reads the layout file, and the field looks presse
 starts a run and leaves it. A run ends with a green field when every
 vehicle has crossed, a red one when one is lost, and with neither when the time is over. It takes the focus
 when it is clicked.
-`--misbehave` makes it a bad partner. It prints `ready` once its window can be seen and driven.
+`--misbehave` makes it a bad partner. It prints `ready PID` once its window can be seen and driven.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import select
+import signal
+import sys
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +56,7 @@ MISBEHAVIOUR = (
     "crash",
     "close",
     "never-start",
+    "slow-start",  # starts a run long after the key
     "stuck",
     "no-focus",
     "lose-focus",
@@ -61,10 +69,10 @@ MISBEHAVIOUR = (
     "restless",  # an editor that moves by itself
     "restless-menu",  # it opens a layout by way of a menu
 )
-#: How long a late layout, and the menu, take.
+#: How long a late layout, the menu, and a slow start take.
 OPENING_S = 1.0
 #: When, in real seconds after the start of a run, it crashes, closes its window or gives the focus away.
-TROUBLE_S = 0.4
+TROUBLE_S = 0.2
 
 
 @dataclass
@@ -87,6 +95,7 @@ class StandIn:
         self.pressed = False
         self.clicks = 0
         self.opens_at: float | None = None
+        self.starts_at: float | None = None
         self.display = Display()
         screen = self.display.screen()
         self.window = screen.root.create_window(
@@ -113,7 +122,7 @@ class StandIn:
                     ready = True
                     self.paint()
                     self.display.sync()
-                    print("ready", flush=True)
+                    print(f"ready {os.getpid()}", flush=True)
                 self.handle(event)
             self.trouble()
             self.paint()
@@ -134,10 +143,17 @@ class StandIn:
                 self.playing = None if self.misbehave != "stuck" else self.playing
             elif self.misbehave == "never-start":
                 self.log("ignored")
-            elif self.loaded is not None:
-                self.log("run")
-                run = simulate(*self.loaded, frames=True)
-                self.playing = Playing(time.monotonic(), run)
+            elif self.misbehave == "slow-start":
+                self.starts_at = time.monotonic() + OPENING_S
+            else:
+                self.begin()
+
+    def begin(self) -> None:
+        """Start a run of what is open, if anything is."""
+        if self.loaded is not None:
+            self.log("run")
+            run = simulate(*self.loaded, frames=True)
+            self.playing = Playing(time.monotonic(), run)
 
     def log(self, what: str) -> None:
         """Note beside the layouts what was done."""
@@ -169,6 +185,9 @@ class StandIn:
         if self.opens_at is not None and time.monotonic() > self.opens_at:
             self.opens_at = None
             self.read_slot()
+        if self.starts_at is not None and time.monotonic() > self.starts_at:
+            self.starts_at = None
+            self.begin()
         if self.misbehave == "in-front":
             self.window.configure(stack_mode=X.Above)
         if self.playing is None or time.monotonic() - self.playing.started < TROUBLE_S:
@@ -223,18 +242,31 @@ def inside(point: tuple[int, int], field: tuple[int, int, int, int]) -> bool:
     return field[0] <= point[0] <= field[2] and field[1] <= point[1] <= field[3]
 
 
-def main() -> None:
-    """Read the options and play."""
+def play(words: list[str]) -> None:
+    """Be a stand-in with these options."""
     parser = argparse.ArgumentParser()
     parser.add_argument("slot", type=Path)
-    parser.add_argument("--speed", type=float, default=8.0)
+    parser.add_argument("--speed", type=float, default=24.0)
     parser.add_argument("--misbehave", choices=MISBEHAVIOUR, default="")
     parser.add_argument("--title", default=TITLE)
     parser.add_argument("--size", type=int, nargs=2, default=(WIDTH, HEIGHT))
-    options = parser.parse_args()
-    warm()
+    options = parser.parse_args(words)
     size: tuple[int, int] = tuple(options.size)
     StandIn(options.slot, options.speed, options.misbehave, options.title, size).serve()
+
+
+def main() -> None:
+    """Start a stand-in for each line of the input."""
+    warm()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: no zombies
+    for line in sys.stdin:
+        if os.fork() == 0:
+            try:
+                play(json.loads(line))
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import itertools
 import os
 import signal
 import stat
-import subprocess
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+import psutil
 import pytest
 from PIL import Image
 
@@ -28,7 +28,7 @@ from evalkit_polybridge.savefile import read_layout
 from evalkit_polybridge.settings import BridgeSettings
 from evalkit_polybridge.tasks import load_tasks
 
-Start = Callable[..., subprocess.Popen[str]]
+Start = Callable[..., psutil.Process]
 Calibrated = Callable[..., Calibration]
 SETTINGS = BridgeSettings().model_dump(mode="json")
 ORIGINAL = b"what was there before"
@@ -91,11 +91,11 @@ def test_a_bridge_that_stands(
     assert (data["outcome"], data["lost_s"], data["frames_missed"]) == (
         "crossed",
         None,
-        9 - len(data["frame_times_s"]),
+        5 - len(data["frame_times_s"]),
     )
     times = data["frame_times_s"]
     assert times == sorted(times)
-    assert times[-1] == data["duration_s"] >= 2.0
+    assert times[-1] == data["duration_s"] >= 1.0
     # Absolute deadlines: no frame is taken before its time, and late ones don't push back the next.
     assert all(t >= i * 0.25 for i, t in enumerate(times))
     frames = [f"frame-{i:02d}.png" for i in range(len(times))]
@@ -104,7 +104,7 @@ def test_a_bridge_that_stands(
     assert editor.getpixel((600, 20)) == (30, 60, 250)
     assert Image.open(io.BytesIO(execution.artifacts[-1].data)).size == (640, 400)
     assert data["pixel_values"]["success"] > 150
-    assert data["deviation"] == "watched for 2 s, the protocol says 12 s"
+    assert data["deviation"] == "watched for 1 s, the protocol says 12 s"
     assert table.log() == ["load T1B_Basic_08m", "run", "leave"]
     assert table.slot.read_bytes() == ORIGINAL
 
@@ -112,7 +112,7 @@ def test_a_bridge_that_stands(
 def test_a_bridge_that_falls_ends_the_film_at_the_marker(
     start: Start, table: Any, calibrated: Calibrated, task: Task, falling: Bridge
 ) -> None:
-    start()
+    start("--speed", "8")  # lost after the first picture, which may be a quarter of a second late
     execution = play(calibrated(window_s=12.0), task, falling, pictures=False)
     assert execution.success is False
     data = execution.data
@@ -136,8 +136,8 @@ def test_neither_mark_is_a_timeout(
 def test_what_a_player_sees_of_a_failure_is_the_game_s_own_film(
     start: Start, calibrated: Calibrated, task: Task, falling: Bridge
 ) -> None:
-    start()
-    execution = play(calibrated(), task, falling)
+    start("--speed", "8")
+    execution = play(calibrated(window_s=2.0), task, falling)
     environment = BridgeEnvironment(SETTINGS)
     environment.reset(task, 0)
     environment.step(ToolCall("propose", {"text": format_reply(falling, "")}), StepContext({}, {}))
@@ -157,12 +157,12 @@ def test_what_a_player_sees_of_a_failure_is_the_game_s_own_film(
     ("options", "changes", "message"),
     [
         (("--size", "700", "400"), {}, "is 700 × 400 pixels, the calibration is for 640 × 400: resize"),
-        (("--misbehave", "lose-focus"), {}, "lost the focus: leave the machine alone"),
+        (("--misbehave", "lose-focus"), {"window_s": 2.0}, "lost the focus: leave the machine alone"),
         (("--misbehave", "no-focus"), {}, "doesn't get the focus"),
-        (("--misbehave", "close"), {}, "window is gone: it was closed or minimised, or the game has crashed"),
-        (("--misbehave", "crash"), {}, "window is gone: it was closed or minimised, or the game has crashed"),
-        (("--misbehave", "never-start"), {"window_s": 0.5}, "does space start it?"),
-        (("--misbehave", "stuck"), {"editor_timeout_s": 0.5}, "doesn't show its editor after the run"),
+        (("--misbehave", "close"), {"window_s": 2.0}, "window is gone: it was closed or minimised, or the game has crashed"),
+        (("--misbehave", "crash"), {"window_s": 2.0}, "window is gone: it was closed or minimised, or the game has crashed"),
+        (("--misbehave", "never-start"), {"window_s": 0.25}, "does space start it?"),
+        (("--misbehave", "stuck"), {"editor_timeout_s": 1.5}, "doesn't show its editor after the run"),
         (("--misbehave", "always-red"), {}, "the failure pixel is lit when a run starts"),
         (("--misbehave", "drop-all"), {"editor_timeout_s": 0.5}, "stayed lit, and the picture didn't change"),
         (("--misbehave", "restless"), {"editor_timeout_s": 0.5}, "and the picture never stands still"),
@@ -226,12 +226,15 @@ def test_a_game_that_saves_the_layout_itself(
 def test_a_game_left_in_a_run_is_brought_back_to_its_editor(
     start: Start, table: Any, calibrated: Calibrated, task: Task, standing: Bridge
 ) -> None:
-    game = start("--misbehave", "stuck")
-    with pytest.raises(GameError):
-        play(calibrated(editor_timeout_s=0.5, window_s=0.5), task, standing)
-    assert game.poll() is None
+    start("--misbehave", "stuck")
+    with pytest.raises(GameError, match="its editor after the run"):
+        play(calibrated(editor_timeout_s=1.5, window_s=0.5), task, standing)
     with pytest.raises(GameError, match="its editor, neither at first"):
-        play(calibrated(editor_timeout_s=0.5), task, standing)
+        play(calibrated(editor_timeout_s=0.25), task, standing)
+    # Nothing that is seen tells that it got the last key.
+    deadline = time.monotonic() + 60.0
+    while len(table.log()) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert table.log() == ["load T1B_Basic_08m", "run", "leave", "leave"]
 
 
@@ -252,19 +255,20 @@ def test_the_design_is_in_the_level_s_own_layout(
 
 
 @pytest.mark.parametrize(
-    ("misbehaviour", "log"),
+    ("misbehaviour", "window_s", "log"),
     [
-        ("lose-focus", ["load T1B_Basic_08m", "run", "leave"]),  # fetched back, and out of the run
-        ("never-start", ["load T1B_Basic_08m", "ignored"]),  # in its editor already: a key would start it
+        ("lose-focus", 2.0, ["load T1B_Basic_08m", "run", "leave"]),  # fetched back, and out of the run
+        ("never-start", 0.25, ["load T1B_Basic_08m", "ignored"]),  # in its editor already: a key would start it
+        ("slow-start", 0.25, ["load T1B_Basic_08m", "run", "leave"]),  # its editor is lit when the film is over
     ],
 )
 def test_a_game_is_left_in_its_editor_after_a_run_without_a_verdict(
     start: Start, table: Any, calibrated: Calibrated, task: Task, standing: Bridge,
-    misbehaviour: str, log: list[str],
+    misbehaviour: str, window_s: float, log: list[str],
 ) -> None:  # fmt: skip
     start("--misbehave", misbehaviour)
     with pytest.raises(GameError):
-        play(calibrated(window_s=1.0), task, standing)
+        play(calibrated(window_s=window_s), task, standing)
     assert table.log() == log
 
 
@@ -287,7 +291,7 @@ def test_the_very_same_design_needs_no_evidence(
     start: Start, table: Any, calibrated: Calibrated, task: Task, standing: Bridge
 ) -> None:
     start("--misbehave", "drop-later")
-    assert [play(calibrated(editor_timeout_s=0.5), task, standing).success for _ in range(2)] == [True, True]
+    assert [play(calibrated(), task, standing).success for _ in range(2)] == [True, True]
     assert table.log() == ["load T1B_Basic_08m", "run", "leave", "miss", "run", "leave"]
 
 

@@ -20,7 +20,7 @@ from evalkit.errors import ExitCode
 from evalkit_polybridge.native.desktop import Arrangement
 from evalkit_polybridge.native.executor import release, whole_game
 
-Start = Callable[..., subprocess.Popen[str]]
+Start = Callable[..., psutil.Process]
 PATIENCE_S = 120.0
 TRUSS = Path(__file__).parents[4] / "examples" / "warren_08m.json"
 
@@ -74,7 +74,7 @@ def test_two_levels_through_the_command(start: Start, table: Any, tmp_path: Path
     assert list(manifest["executors"]) == ["polybridge.native"]
     constants = manifest["executors"]["polybridge.native"]
     assert constants["constants"]["game"] == "the stand-in"
-    assert manifest["protocol"]["settings"]["window_s"] == 2.0
+    assert manifest["protocol"]["settings"]["window_s"] == 1.0
     events = [json.loads(line) for log in (run / "episodes").iterdir() for line in log.open()]
     executions = [event for event in events if event["kind"] == "execution"]
     assert [e["success"] for e in executions] == [True, True]
@@ -144,7 +144,7 @@ def kill_the_worker(command: subprocess.Popen[str]) -> None:
         (True, ctrl_c, "600", ExitCode.INTERRUPTED),
         (False, subprocess.Popen.terminate, "600", ExitCode.INTERRUPTED),
         (True, kill_the_worker, "600", ExitCode.EPISODE_ERRORS),
-        (False, None, "10", ExitCode.EPISODE_ERRORS),
+        (False, None, "8", ExitCode.EPISODE_ERRORS),
     ],
     ids=["Ctrl-C", "SIGTERM, no file", "a worker dies", "job timeout, no file"],
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from evalkit import EvalkitError
+from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -20,7 +21,12 @@ _OFFSETS: dict[Channel, int] = {"blue": 0, "green": 1, "red": 2}
 
 
 class GameError(EvalkitError):
-    """The game can't be driven, or a run of it can't be trusted: one line, with what to do."""
+    """The game can't be driven, or a run of it can't be trusted: one line, with what to do.
+
+    Nothing is wrong with evalkit or the command then: what was asked for has no result.
+    """
+
+    exit_code = ExitCode.EPISODE_ERRORS
 
 
 class GameBusyError(GameError):

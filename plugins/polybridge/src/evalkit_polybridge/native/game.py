@@ -15,6 +15,8 @@ from evalkit_polybridge.native.film import Film, Shot, reduced
 from evalkit_polybridge.native.opened import Opened
 
 FOCUS_TIMEOUT_S = 2.0
+#: How long the game may take to answer the key that starts a run.
+START_TIMEOUT_S = 2.0
 #: How much later than the end of the window a picture may be taken and still show a success in time.
 LATE_S = 0.5
 #: A picture stands still if the next one, that much later, is the same; how long that may take to happen.
@@ -98,6 +100,9 @@ class Game:
         for key in {self._calibration.run_key, *(step.key for step in self._calibration.reload if step.key)}:
             self._desktop.let_go(key)
         self.focus()
+        # An editor that is still lit may be that of a game which hasn't answered the key yet: a run would
+        # start in it after it was left.
+        self._within(START_TIMEOUT_S, lambda: not self.passes(self.look(), self._calibration.editor))
         self.enter_editor()
 
     def open_slot(self, opened: Opened) -> Picture:
