@@ -223,7 +223,9 @@ def test_a_server_that_fails_again_and_again_ends_it(provider, tmp_path):
         provider, tmp_path / "arena", entrants(3, ("ann", "bob")), "max_connections=1"
     )
     assert (progress.asked, progress.unreached, known.missing) == (0, 5, 12)
-    assert progress.stopped == "the judge couldn't be reached 5 times in a row"
+    assert progress.stopped is not None
+    assert f"at {provider.openai_url}, couldn't be asked 5 times in a row; last: server" in progress.stopped
+    assert "500" in progress.stopped
 
 
 # Budget, draws, anchors

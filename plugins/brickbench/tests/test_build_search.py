@@ -86,7 +86,7 @@ def test_ambiguity_lists_at_most_eight() -> None:
 def test_unknown_parts_get_suggestions() -> None:
     with pytest.raises(UnknownPartError, match="brick"):
         resolve("brik")
-    with pytest.raises(UnknownPartError, match=r"no part is called 'qqqq': search"):
+    with pytest.raises(UnknownPartError, match=r"no part is called 'qqqq': search by words"):
         resolve("qqqq")
     with pytest.raises(UnknownPartError):
         resolve("")

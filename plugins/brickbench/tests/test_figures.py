@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from PIL import Image
 
 from evalkit import UsageError
 from evalkit.errors import UnknownNameError
+from evalkit_brickbench import published
 from evalkit_brickbench.figures import charts, plots
 from evalkit_brickbench.figures.canvas import Canvas, shortened, text_width, wrapped
 from evalkit_brickbench.figures.files import figures_of, write_figures
@@ -112,6 +114,31 @@ def test_numbers_stand_in_the_csv(drawn):
         "missing",
         "collision",
     }
+
+
+def test_figures_say_what_their_numbers_are_over(drawn):
+    """Valid is over all prompts, VQA over fewer, ELO over duels: side by side, none passes for another."""
+    shown = texts(drawn["metrics.svg"])
+    assert {"100%, n=3", "0.83, n=3", "0.25, n=2"} <= set(shown)
+    assert "ELO, duels on 2 of 3 prompts" in shown
+    assert any(text.endswith(", n=8") for text in shown)  # two tasks, two questions, two orders
+    assert {"n=1–2", "n=1"} & set(texts(drawn["vqa_by_category.svg"]))
+    assert any(text.startswith("n=1–") for text in texts(drawn["vqa_by_subtype.svg"]))
+    metrics = {(row["row"], row["column"]): row for row in rows(drawn["metrics.csv"])}
+    assert metrics["ann", "ELO"]["n"] == "8"
+
+
+def test_costs_are_list_prices_only_where_they_were_recorded():
+    found, ratings = scenes.world(), scenes.ratings()
+    for given, note in (
+        (set(), "at list prices"),
+        ({"ann"}, ", recorded or as given"),
+        ({"ann", "bob"}, " as given"),
+    ):
+        svg = plots.elo_cost(replace(found, priced=frozenset(given)), ratings).svg()
+        assert any(note in text for text in texts(svg)), given
+    told = published.main(replace(found, priced=frozenset({"ann"})), ratings).note
+    assert "as given for ann, else at recorded list prices" in told
 
 
 def test_what_there_is_nothing_for_is_left_out(tmp_path):

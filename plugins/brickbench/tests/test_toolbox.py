@@ -141,6 +141,9 @@ def test_mistakes_are_explained_and_change_nothing(session: ToolSession) -> None
     assert "doesn't fit" in mistake(session, "join", item="3003", to=f"{base}.stud[0]", by="stud[0]")
     assert "give by" in mistake(session, "join", item="3003", to=f"{base}.stud[0]")
     assert "can't be in" in mistake(session, "place", items=[{"item": "model"}], into="tree")
+    unknown = mistake(session, "describe", thing="qqqq")
+    assert "search by words" in unknown
+    assert "find" not in unknown  # which is a function of the library, not a tool
     assert "item 2: no part" in mistake(session, "place", items=[{"item": "3001"}, {"item": "zzz"}])
     assert "did you mean red" in mistake(session, "place", items=[{"item": "3001", "color": "redd"}])
     assert "is placed already" in mistake(session, "place", items=[{"item": base}])

@@ -276,6 +276,18 @@ def test_the_smoke_suite_runs_offline(tmp_path):
     assert run["metrics"]["brickbench.valid"]["value"] == 1.0
 
 
+@pytest.mark.parametrize("setting", ["kit", "meshes"])
+def test_a_missing_library_is_told_before_there_is_a_run(setting, monkeypatch, tmp_path):
+    monkeypatch.delenv("LDRAWDIR", raising=False)
+    monkeypatch.setenv("EVALKIT_DATA", str(tmp_path / "data"))
+    done = evalkit("run", "brickbench.smoke", "-T", f"{setting}=ldraw", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{setting}=ldraw: there is no LDraw library" in done.stderr
+    assert "playing" not in done.stderr
+    assert "plugin" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_doctor_says_where_part_knowledge_comes_from(monkeypatch, tmp_path):
     monkeypatch.delenv("LDRAWDIR", raising=False)
     checks = {c["name"]: c for c in json.loads(evalkit("doctor", "--json").stdout)["checks"]}

@@ -166,10 +166,13 @@ def judge_missing(
                 question = waiting.pop()
                 running[pool.submit(_ask, question, store, judge)] = question
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                reached = _keep(running.pop(done), done, store, judge, rules, progress)
-                in_a_row = 0 if reached else in_a_row + 1
+                failure = _keep(running.pop(done), done, store, judge, rules, progress)
+                in_a_row = 0 if failure is None else in_a_row + 1
                 if in_a_row >= FAILURES_IN_A_ROW and progress.stopped is None:
-                    progress.stopped = f"the judge couldn't be reached {in_a_row} times in a row"
+                    times = f"{in_a_row} times in a row"
+                    progress.stopped = (
+                        f"the judge, {judge.address}, couldn't be asked {times}; last: {failure}"
+                    )
             if progress.asked * REPORTS // total > reported:
                 reported = progress.asked * REPORTS // total
                 say(f"judged {progress.asked} of {total}")
@@ -191,18 +194,18 @@ def _keep(
     judge: Judge,
     rules: Rules,
     progress: Progress,
-) -> bool:
-    """Enter what came of a question; False if the judge couldn't be asked."""
+) -> str | None:
+    """Enter what came of a question; why, if the judge couldn't be asked."""
     try:
         asked = done.result()
     except BudgetReachedError as error:
         progress.stopped, progress.out_of_budget = str(error), True
-        return True
+        return None
     except ModelError as error:
         progress.unreached += 1
         if error.policy.fatal:
-            progress.stopped = str(error)
-        return False
+            progress.stopped = f"the judge, {judge.address}: {error}"
+        return str(error)
     duel = question.duel
     store.add(
         question.key,
@@ -222,7 +225,7 @@ def _keep(
     )
     progress.asked += 1
     progress.failed += asked.answer is None
-    return True
+    return None
 
 
 @dataclass(frozen=True, slots=True)

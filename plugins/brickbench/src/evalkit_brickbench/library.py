@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from evalkit import UsageError
 from evalkit.data import Pull, data_folder
@@ -33,6 +35,16 @@ def installed_library() -> Library:
         return open_library(path)
     except LDrawError as error:
         raise UsageError(f"the LDraw library can't be used: {error}") from error
+
+
+def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """UsageError if a suite's settings need a library that isn't here or can't be used."""
+    for name in ("kit", "meshes"):
+        if settings[name] == SOURCE:
+            try:
+                installed_library()
+            except UsageError as error:
+                raise UsageError(f"{name}={SOURCE}: {error}") from error
 
 
 def pull(pull: Pull) -> None:

@@ -37,6 +37,7 @@ def evalkit_benchmarks() -> Sequence[BenchmarkSpec]:
             "project's own geometry and statics; it doesn't say that a person could put the model together.",
             tasks="evalkit_brickbench.tasks:load_tasks",
             settings="evalkit_brickbench.settings:BrickSettings",
+            suite_check="evalkit_brickbench.library:check_suite",
             opener="evalkit_brickbench.trial:open_model",
             free_task="evalkit_brickbench.trial:free_task",
             trial="evalkit_brickbench.trial:report",
@@ -126,4 +127,10 @@ def evalkit_checks() -> Sequence[CheckSpec]:
 @hookimpl
 def evalkit_commands() -> Sequence[CommandSpec]:
     """`evalkit brickbench …`."""
-    return [CommandSpec("brickbench", "evalkit_brickbench.cli:command", "Duels of builds before a judge.")]
+    return [
+        CommandSpec(
+            "brickbench",
+            "evalkit_brickbench.cli:command",
+            "Duels before a judge, tables, figures, studies, other systems' designs.",
+        )
+    ]

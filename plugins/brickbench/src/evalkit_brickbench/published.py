@@ -49,7 +49,7 @@ def main(found: Outcomes, ratings: Mapping[str, Ratings], notes: Sequence[str] =
     marked = any(row["note"] for row in rows)
     told = [
         "Valid: of all prompts, with a build or not; VQA: mean over the builds that were judged, and with 0 "
-        "for missing builds; cost: mean per prompt, US dollars at list prices",
+        f"for missing builds; cost: mean per prompt, US dollars, {_prices_text(found)}",
         *(
             [f"{NO_STABILITY_MARK} Valid without stability: nobody asked these builds to stand"]
             if marked
@@ -60,6 +60,14 @@ def main(found: Outcomes, ratings: Mapping[str, Ratings], notes: Sequence[str] =
         *found.notes,
     ]
     return Table("brickbench.main", "Main results", columns, tuple(map(_main_cells, rows)), "\n".join(told))
+
+
+def _prices_text(found: Outcomes) -> str:
+    recorded = set(found.systems) - found.priced
+    if not found.priced:
+        return "at recorded list prices"
+    given = f"as given for {', '.join(sorted(found.priced))}"
+    return f"{given}, else at recorded list prices" if recorded else "all as given"
 
 
 def _main_cells(row: Row) -> tuple[Cell, ...]:

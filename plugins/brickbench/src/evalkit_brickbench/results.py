@@ -82,10 +82,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """All outcomes in the order of runs and plans, and what readers of tables have to know."""
+    """All outcomes in the order of runs and plans, and what readers of tables have to know (`notes`)."""
 
     all: tuple[Outcome, ...]
     notes: tuple[str, ...]
+    priced: frozenset[str] = frozenset()
+    """Systems whose costs are what users said."""
 
     @property
     def records(self) -> list[BuildRecord]:
@@ -159,7 +161,7 @@ def outcomes(
     if judges:
         several = "" if len(judges) == 1 else "several judges, whose answers can't be compared: "
         notes.append(f"VQA by {several}{', '.join(judges)}")
-    return Outcomes(tuple(found), tuple(notes))
+    return Outcomes(tuple(found), tuple(notes), frozenset(prices.systems))
 
 
 def _protocol_notes(runs: Sequence[RecordedRun]) -> list[str]:

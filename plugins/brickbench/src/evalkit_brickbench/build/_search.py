@@ -143,4 +143,4 @@ def _by_words(part: str, stem: str) -> str:
     known = list(_index().titles)
     near = candidates or [word for w in words_of(part) for word in get_close_matches(w, known, 3, 0.7)]
     hint = f" (did you mean {'; '.join(near)}?)" if near else ""
-    raise UnknownPartError(f"no part is called {part!r}{hint}: search with find(…)")
+    raise UnknownPartError(f"no part is called {part!r}{hint}: search by words of its title")

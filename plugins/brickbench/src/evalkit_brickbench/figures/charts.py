@@ -35,23 +35,26 @@ BLOCKS = {
 
 
 def metrics(found: Outcomes, ratings: Mapping[str, Ratings]) -> Canvas:
-    """Valid, VQA and ELO of each system over all prompts, with 95 % intervals."""
+    """Valid, VQA and ELO of each system over all prompts, with 95 % intervals and what each is over: `n`."""
     systems = ranked(found, ratings)
     colours = _colours_of(found, systems)
     rates = [valid_rate(of_system(found, system)) for system in systems]
     panels = [_panel("Valid", SHARES, systems, rates, colours)]
     answers = [vqa_estimate(of_system(found, system)) for system in systems]
     if any(answer.value is not None for answer in answers):
-        panels.append(_panel("VQA, existing builds", SHARES, systems, answers, colours))
+        panels.append(_panel("VQA, builds that were judged", SHARES, systems, answers, colours))
     if OVERALL in ratings:
-        rated = {row.system: row.elo for row in ratings[OVERALL].systems}
+        rated = {row.system: row for row in ratings[OVERALL].systems}
         elos = [
-            Estimate(e.elo, None, e.low, e.high) if (e := rated.get(system)) else Estimate(None, None)
+            Estimate(r.elo.elo, r.n_verdicts, r.elo.low, r.elo.high)
+            if (r := rated.get(system))
+            else Estimate(None, None)
             for system in systems
         ]
         bounds = [bound for e in elos for bound in (e.value, e.low, e.high) if bound is not None]
-        panels.append(_panel("ELO", scale_of(bounds, from_zero=False), systems, elos, colours))
-    note = "all prompts; whiskers: 95 %"
+        title = f"ELO, duels on {ratings[OVERALL].n_tasks} of {len({o.task.id for o in found.all})} prompts"
+        panels.append(_panel(title, scale_of(bounds, from_zero=False), systems, elos, colours))
+    note = "n: prompts, builds that were judged, verdicts in duels; whiskers: 95 %"
     return draw_rows("Metrics of each system", note, [Group("", systems)], panels, {})
 
 
@@ -73,8 +76,16 @@ def _figure_text(figure: Rate | Estimate) -> str:
     if figure.value is None:
         return "none"
     if isinstance(figure, Rate):
-        return f"{figure.value * 100:.0f}%"
-    return f"{figure.value:.0f}" if figure.value > 1 else f"{figure.value:.2f}"
+        return f"{figure.value * 100:.0f}%, n={figure.denominator}"
+    return f"{figure.value:.0f}, n={figure.n}" if figure.value > 1 else f"{figure.value:.2f}, n={figure.n}"
+
+
+def _counts_text(counts: Sequence[int]) -> str:
+    """Over how many a row's marks are: one number, or the least and most of its systems."""
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return f"n={low}" if low == high else f"n={low}–{high}"
 
 
 def ranked(found: Outcomes, ratings: Mapping[str, Ratings]) -> list[str]:
@@ -101,8 +112,12 @@ def vqa_by_category(found: Outcomes) -> Canvas:
         for name in names
     ]
     rows = [CATEGORIES.get(name, name) for name in names]
-    panel = Panel("VQA", SHARES, marks, width=460)
-    note = "mean share of questions that hold, of the builds that were judged"
+    counts = [
+        _counts_text([s.n_builds for by_name in scores.values() if (s := by_name.get(name)) and s.n_builds])
+        for name in names
+    ]
+    panel = Panel("VQA", SHARES, marks, texts=counts, width=460)
+    note = "mean share of questions that hold, of the n builds of a system that were judged"
     return draw_rows("VQA by category", note, [Group("", rows)], [panel], colours)
 
 
@@ -121,8 +136,9 @@ def vqa_by_subtype(found: Outcomes) -> Canvas:
         ]
         for pair in pairs
     ]
-    panel = Panel("questions that hold", SHARES, marks, width=460)
-    note = "with all that they depend on, of the builds that were judged"
+    counts = [_counts_text([of_kind[p].asked for of_kind in shares.values() if p in of_kind]) for p in pairs]
+    panel = Panel("questions that hold", SHARES, marks, texts=counts, width=460)
+    note = "with all that they depend on, of the n asked about builds of a system that were judged"
     return draw_rows("VQA by type of question", note, by_kind(pairs), [panel], colours)
 
 

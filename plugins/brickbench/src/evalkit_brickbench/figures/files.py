@@ -127,8 +127,8 @@ def _metrics(found: Outcomes, ratings: RatingsBySetting) -> Table:
         outcomes = published.of_system(found, system)
         elo: Cell = None
         if system in rated:
-            estimate = rated[system].elo
-            elo = Estimate(estimate.elo, None, estimate.low, estimate.high, method="bootstrap over tasks")
+            estimate, n = rated[system].elo, rated[system].n_verdicts
+            elo = Estimate(estimate.elo, n, estimate.low, estimate.high, method="bootstrap over tasks")
         rows.append((system, published.valid_rate(outcomes), published.vqa_estimate(outcomes), elo))
     columns = _columns("system", "Valid", "VQA", "ELO", texts=1)
     return Table("brickbench.metrics", "Metrics of each system", columns, tuple(rows))

@@ -66,12 +66,18 @@ def priced(found: Outcomes, ratings: Mapping[str, Ratings]) -> list[Priced]:
     return sorted(rows, key=lambda row: (row.cost_usd, row.system))
 
 
+def _whose(found: Outcomes, rows: Sequence[Priced]) -> str:
+    """Where the costs come from: records, which have list prices, or whoever gave them."""
+    given = [row.system in found.priced for row in rows]
+    return " as given" if all(given) else ", recorded or as given" if any(given) else " at list prices"
+
+
 def elo_cost(found: Outcomes, ratings: Mapping[str, Ratings]) -> Canvas:
     """ELO over the mean cost of a prompt (logarithmic), a disc with whiskers per system."""
     rows = priced(found, ratings)
     colours = colours_of(found.systems)
     canvas = Canvas(820, 520, "ELO against cost")
-    heading(canvas, "mean cost of a prompt at list prices, logarithmic; whiskers: 95 %")
+    heading(canvas, f"mean cost of a prompt{_whose(found, rows)}, logarithmic; whiskers: 95 %")
     box = MARGIN_PX + 46.0, HEAD_PX + 24.0, 820.0 - MARGIN_PX - 10, 470.0
     left, top, right, bottom = box
     across = log_scale([row.cost_usd for row in rows], "${:,g}")

@@ -30,7 +30,7 @@ GROUP_PX = 26
 AXIS_PX = 30
 GAP_PX = 30
 LABEL_PX = 46
-"""Room to the right of a panel's axis for the texts of bars."""
+"""Least room to the right of a panel's axis for the texts of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ def draw_rows(
 
 
 def _aside(panel: Panel) -> int:
-    return LABEL_PX if any(panel.texts) else 0
+    widest = max((text_width(text, SMALL_PX) for text in panel.texts), default=0.0)
+    return max(LABEL_PX, round(widest) + 12) if any(panel.texts) else 0
 
 
 def _places(groups: Sequence[Group], top: float, row_px: float) -> list[tuple[str, float]]:

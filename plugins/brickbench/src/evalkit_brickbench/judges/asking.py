@@ -104,6 +104,13 @@ class Judge:
         return {"source": dict(self._client.source), "controls": controls.given()}
 
     @property
+    def address(self) -> str:
+        """The model's name and, where it isn't the provider's own, where it is asked."""
+        source = self._client.source
+        where = source.get("base_url")
+        return f"{source['model']} at {where}" if where else str(source["model"])
+
+    @property
     def connections(self) -> int:
         """Questions that may be under way at once."""
         return self._client.max_connections
