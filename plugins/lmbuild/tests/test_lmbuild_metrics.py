@@ -44,8 +44,18 @@ def test_scores_and_reasons():
 
 @pytest.mark.parametrize("metric", list(metrics._BY_METRIC.values()))
 def test_no_design_counts_zero(metric):
-    score = metric({}).measure(episode(submitted=False), TASK)
+    score = metric({}).measure(episode(submitted=False, judges={"D.2": 0.7}), TASK)
     assert (score.value, score.status) == (0.0, "ok")
+
+
+def test_no_design_and_no_judge_is_skipped_where_only_a_judge_sees():
+    missing = episode("t2", submitted=False)
+    assert metrics.VisualQuality({}).measure(missing, TASK).status == "skipped"
+    assert metrics.Decomposition({}).measure(missing, TASK).value == 0.0
+    mixed = level("D", episode("t1", geometry=geometry()), missing)
+    assert mixed.evidence["cells"]["D.2"] is None
+    whole = level("D", episode("t1", geometry=geometry()))
+    assert mixed.value == pytest.approx(whole.value / 2)
 
 
 def test_what_has_not_run_or_failed_is_unscored_and_never_zero():

@@ -108,8 +108,13 @@ class _Judged(_Metric):
         self._maps = maps_of(settings)
 
     def measure(self, episode: Episode, task: Task) -> Score:
-        """Both halves; degraded with one of them, skipped with none."""
+        """Both halves; degraded with one of them, skipped with none.
+
+        An episode without a design counts 0, but not in what only a judge sees if no judge saw the run.
+        """
         if episode.final_design() is None:
+            if self._maps[self.metric].computed is None and not _was_judged(episode, self.metric):
+                return Score(None, "skipped", {"why": NO_JUDGE})
             return Score(0.0, evidence={"why": NO_DESIGN})
         judge = _data(episode, JUDGE_IDS[self.metric])
         halves = {"judge": _half(judge)}
@@ -226,6 +231,11 @@ def _data(episode: Episode, executor: str) -> Mapping[str, Any]:
         return {"status": "unscored", "why": found["error"]}
     data: Mapping[str, Any] = episode.load(found["data"])
     return data
+
+
+def _was_judged(episode: Episode, metric: str) -> bool:
+    """Whether the judge of a metric looked at any design of the run."""
+    return any(executor == JUDGE_IDS[metric] for _, _, executor in episode.gathered)
 
 
 def halves(episode: Episode, metric: str) -> tuple[float | None, float | None]:
