@@ -122,10 +122,10 @@ def test_figures_say_what_their_numbers_are_over(drawn):
     assert {"100%, n=3", "0.83, n=3", "0.25, n=2"} <= set(shown)
     assert "ELO, duels on 2 of 3 prompts" in shown
     assert any(text.endswith(", n=8") for text in shown)  # two tasks, two questions, two orders
-    assert {"n=1–2", "n=1"} & set(texts(drawn["vqa_by_category.svg"]))
-    assert any(text.startswith("n=1–") for text in texts(drawn["vqa_by_subtype.svg"]))
+    assert {"n=1 to 2", "n=1"} & set(texts(drawn["vqa_by_category.svg"]))
+    assert any(text.startswith("n=1 to ") for text in texts(drawn["vqa_by_subtype.svg"]))
     metrics = {(row["row"], row["column"]): row for row in rows(drawn["metrics.csv"])}
-    assert metrics["ann", "ELO"]["n"] == "8"
+    assert metrics["ann", "ELO"]["denominator"] == "8"
 
 
 def test_costs_are_list_prices_only_where_they_were_recorded():

@@ -85,7 +85,7 @@ def _counts_text(counts: Sequence[int]) -> str:
     if not counts:
         return ""
     low, high = min(counts), max(counts)
-    return f"n={low}" if low == high else f"n={low}–{high}"
+    return f"n={low}" if low == high else f"n={low} to {high}"
 
 
 def ranked(found: Outcomes, ratings: Mapping[str, Ratings]) -> list[str]:
