@@ -11,8 +11,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalkit.agents.models import Dialogue, TextToolsAgent, ToolsAgent
     from evalkit.canonical import canonical_json, sha256_of
-    from evalkit.errors import EvalkitError, UnknownNameError, UsageError
+    from evalkit.errors import EvalkitError, ExitCode, UnknownNameError, UsageError
     from evalkit.types import (
         Agent,
         Artifact,
@@ -50,12 +51,14 @@ __all__ = [
     "Brief",
     "Candidate",
     "Delivery",
+    "Dialogue",
     "Environment",
     "Episode",
     "EpisodeKey",
     "EvalkitError",
     "Execution",
     "Executor",
+    "ExitCode",
     "Image",
     "Metric",
     "Observation",
@@ -66,8 +69,10 @@ __all__ = [
     "StepResult",
     "Stop",
     "Task",
+    "TextToolsAgent",
     "Tool",
     "ToolCall",
+    "ToolsAgent",
     "Turn",
     "UnknownNameError",
     "UsageError",
@@ -81,7 +86,11 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "Dialogue": "evalkit.agents.models",
+    "TextToolsAgent": "evalkit.agents.models",
+    "ToolsAgent": "evalkit.agents.models",
     "EvalkitError": "evalkit.errors",
+    "ExitCode": "evalkit.errors",
     "UnknownNameError": "evalkit.errors",
     "UsageError": "evalkit.errors",
     "canonical_json": "evalkit.canonical",

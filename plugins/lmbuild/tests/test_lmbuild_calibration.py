@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from evalkit_lmbuild.calibration.agreement import agreement, agreements, rater_correlations, spearman
-from evalkit_lmbuild.calibration.fitting import fit, fit_scale, maps_document, read_maps
+from evalkit_lmbuild.calibration.fitting import fit, fit_scale
 from evalkit_lmbuild.calibration.ratings import (
     COLUMNS,
     Rated,
@@ -24,6 +24,7 @@ from evalkit_lmbuild.calibration.ratings import (
 )
 from evalkit_lmbuild.cli import command
 from evalkit_lmbuild.scoring.levels import CALIBRATION, Scale, combine
+from evalkit_lmbuild.scoring.maps import MapsError, maps_document, read_maps
 
 OBJECTS, SYSTEMS, RATERS = 15, 6, 4
 HEADER = ",".join((*COLUMNS, "judge", "computed"))
@@ -160,7 +161,7 @@ def test_maps_have_the_published_shape(lmbuild_data: Path) -> None:
     ],
 )
 def test_maps_that_cannot_be_read(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(RatingsError, match=message):
+    with pytest.raises(MapsError, match=message):
         read_maps(given)
 
 

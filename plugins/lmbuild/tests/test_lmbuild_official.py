@@ -28,8 +28,9 @@ from evalkit_lmbuild.formats.assets import pool_mesh, reference_design, role_of
 from evalkit_lmbuild.scoring.computed import computed
 from evalkit_lmbuild.settings import BuildSettings
 from evalkit_lmbuild.tasks import facts_of, load_tasks, photo_of
-from evalkit_lmbuild.tasks import pulled as pulled_module
-from evalkit_lmbuild.tasks.pulled import clean_path, pull
+from evalkit_lmbuild.tasks import pulling
+from evalkit_lmbuild.tasks.pulled import clean_path
+from evalkit_lmbuild.tasks.pulling import pull
 from evalkit_lmbuild.tasks.stated_materials import stated_materials
 
 NOTHING = StepContext({}, {})
@@ -102,10 +103,10 @@ def test_an_archive_with_the_repository_below_a_folder(
         with served(archive.read_bytes()) as url:
             fetched(url)
     assert [task.id for task in official()] == list(NAMES)
-    assert not (data_folder("lmbuild") / pulled_module.ARCHIVE).exists()
+    assert not (data_folder("lmbuild") / pulling.ARCHIVE).exists()
     record = pulled("lmbuild")
     assert record is not None
-    assert pulled_module.ARCHIVE not in record["files"]
+    assert pulling.ARCHIVE not in record["files"]
 
 
 class served:  # noqa: N801 - reads like a function

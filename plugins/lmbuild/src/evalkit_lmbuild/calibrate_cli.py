@@ -74,10 +74,11 @@ def calibrate(
     from evalkit.report.formats import write_text
     from evalkit.report.run_report import terminal_width
     from evalkit_lmbuild.calibration.agreement import agreements
-    from evalkit_lmbuild.calibration.fitting import fit, maps_document
+    from evalkit_lmbuild.calibration.fitting import fit
     from evalkit_lmbuild.calibration.ratings import RatingsError, read_ratings, split, with_halves
     from evalkit_lmbuild.calibration.sheets import design_halves
     from evalkit_lmbuild.scoring.levels import CALIBRATION
+    from evalkit_lmbuild.scoring.maps import maps_document
 
     try:
         items = read_ratings(ratings)

@@ -91,7 +91,7 @@ def evalkit_data_sources() -> Sequence[DataSourceSpec]:
     return [
         DataSourceSpec(
             name=BENCHMARK,
-            target="evalkit_lmbuild.tasks.pulled:pull",
+            target="evalkit_lmbuild.tasks.pulling:pull",
             summary="the official tasks with their parts, photos and references",
             licence="CC BY-NC-SA 4.0 (Lumos-Jiateng/LMBuild)",
             url="https://codeload.github.com/Lumos-Jiateng/LMBuild/zip/"

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from evalkit import UsageError
-from evalkit_lmbuild.calibration.fitting import read_maps
 from evalkit_lmbuild.scoring.levels import CALIBRATION, Calibration
+from evalkit_lmbuild.scoring.maps import read_maps
 
 TOOL_CALLS = 160
 """Calls a round; what is left of them is carried over."""

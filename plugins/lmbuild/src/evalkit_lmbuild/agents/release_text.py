@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalkit.agents.models import Dialogue, TextToolsAgent
+from evalkit import Dialogue, TextToolsAgent
 
 
 class ReleaseTextAgent(TextToolsAgent):
