@@ -27,8 +27,7 @@ from evalkit_lmbuild.formats import DesignError, write_glb
 from evalkit_lmbuild.formats.assets import pool_mesh, reference_design, role_of
 from evalkit_lmbuild.scoring.computed import computed
 from evalkit_lmbuild.settings import BuildSettings
-from evalkit_lmbuild.tasks import facts_of, load_tasks, photo_of
-from evalkit_lmbuild.tasks import pulling
+from evalkit_lmbuild.tasks import facts_of, load_tasks, photo_of, pulling
 from evalkit_lmbuild.tasks.pulled import clean_path
 from evalkit_lmbuild.tasks.pulling import pull
 from evalkit_lmbuild.tasks.stated_materials import stated_materials
