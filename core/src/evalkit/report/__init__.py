@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalkit.report.aggregate import Aggregate, Counterpart
-    from evalkit.report.formats import FORMATS, to_csv, to_json, to_markdown, to_text
+    from evalkit.report.formats import FORMATS, table_json, to_csv, to_json, to_markdown, to_text, write_text
     from evalkit.report.recorded import RecordedRun, recorded_episode, recorded_run
+    from evalkit.report.run_report import terminal_width
     from evalkit.report.systems import System, main_tables, summary, systems_of
-    from evalkit.report.table import Cell, Column, Estimate, Rate, Table, cell_text
+    from evalkit.report.table import Cell, Column, Estimate, Rate, Table, cell_text, printable
 
 _MODULE_OF = {
     "FORMATS": "formats",
@@ -35,14 +36,18 @@ _MODULE_OF = {
     "Table": "table",
     "cell_text": "table",
     "main_tables": "systems",
+    "printable": "table",
     "recorded_episode": "recorded",
     "recorded_run": "recorded",
     "summary": "systems",
     "systems_of": "systems",
+    "table_json": "formats",
+    "terminal_width": "run_report",
     "to_csv": "formats",
     "to_json": "formats",
     "to_markdown": "formats",
     "to_text": "formats",
+    "write_text": "formats",
 }
 
 __all__ = [
@@ -58,14 +63,18 @@ __all__ = [
     "Table",
     "cell_text",
     "main_tables",
+    "printable",
     "recorded_episode",
     "recorded_run",
     "summary",
     "systems_of",
+    "table_json",
+    "terminal_width",
     "to_csv",
     "to_json",
     "to_markdown",
     "to_text",
+    "write_text",
 ]
 
 

@@ -34,9 +34,15 @@ def agree(run_a: str, run_b: str, form: str, as_json: bool) -> None:
       evalkit polybridge agree runs/EMBEDDED runs/NATIVE
       evalkit polybridge agree runs/EMBEDDED runs/NATIVE --format csv > agreement.csv
     """
-    from evalkit.report import recorded_run, to_csv, to_json, to_markdown, to_text
-    from evalkit.report.formats import write_text
-    from evalkit.report.run_report import terminal_width
+    from evalkit.report import (
+        recorded_run,
+        terminal_width,
+        to_csv,
+        to_json,
+        to_markdown,
+        to_text,
+        write_text,
+    )
     from evalkit_polybridge.agreement import as_json as document
     from evalkit_polybridge.agreement import compare, tables
 

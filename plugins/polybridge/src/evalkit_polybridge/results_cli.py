@@ -35,8 +35,7 @@ def tables(runs: tuple[str, ...], form: str, as_json: bool) -> None:
       evalkit polybridge tables runs/strict runs/loose --format latex > tables.tex
     """
     from evalkit.report import FORMATS as WRITERS
-    from evalkit.report import recorded_run
-    from evalkit.report.formats import write_text
+    from evalkit.report import recorded_run, write_text
     from evalkit_polybridge.published import published, systems_of
 
     found = published(systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)]))
@@ -121,8 +120,7 @@ def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None
       evalkit polybridge trace latest truss/T1B_Basic_08m -o trace.png
     """
     from evalkit import UsageError
-    from evalkit.report import recorded_episode, recorded_run
-    from evalkit.report.formats import write_text
+    from evalkit.report import recorded_episode, recorded_run, write_text
     from evalkit_polybridge.trace import trace as trace_of
     from evalkit_polybridge.trace import trace_json, trace_text, traces_table
 
@@ -145,9 +143,7 @@ def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None
 
 def _show(found: Sequence[Table], as_json: bool) -> None:
     """Tables for a terminal, or as JSON."""
-    from evalkit.report import to_json, to_text
-    from evalkit.report.formats import table_json, write_text
-    from evalkit.report.run_report import terminal_width
+    from evalkit.report import table_json, terminal_width, to_json, to_text, write_text
 
     if as_json:
         click.echo(to_json({table.id: table_json(table) for table in found}), nl=False)

@@ -18,6 +18,7 @@ from evalkit_polybridge.designs import level_from_inputs
 from evalkit_polybridge.editor import dollars
 from evalkit_polybridge.graph import Bridge, Edge, Level, Node
 from evalkit_polybridge.trajectory import Call, Trajectory, read_trajectory
+from evalkit_polybridge.words import counted
 
 WORDS = {"V": "refused", "F": "failed", "S": "crossed", "?": "broken off"}
 
@@ -193,7 +194,7 @@ def facts(step: Step, level: Level) -> Iterator[str]:
         members = Counter(edge.material for edge in step.design.edges)
         named = ", ".join(f"{n} {_material(kind)}" for kind, n in sorted(members.items()))
         free = len(_free(step.design))
-        size = f"{_counted(free, 'node')} beside the anchors, {named or 'no member'}"
+        size = f"{counted(free, 'node')} beside the anchors, {named or 'no member'}"
         yield f"{_dollars(cost)} ({share}), {size}"
     if step.difference is not None:
         yield f"since call {step.since}: {difference_text(step.difference)}"
@@ -214,7 +215,7 @@ def difference_text(difference: Difference) -> str:
     )
     parts = [f"{noun} {_changes(*c)}" for noun, c in (("nodes", nodes), ("members", members)) if any(c[:3])]
     sign = "+" if difference.cost >= 0 else "-"
-    return ", ".join([*parts, f"cost {sign}{_dollars(abs(difference.cost))}"])
+    return "; ".join([*parts, f"cost {sign}{_dollars(abs(difference.cost))}"])
 
 
 def run_text(step: Step) -> str:
@@ -290,11 +291,7 @@ def _material(number: int) -> str:
 
 def _changes(added: int, removed: int, changed: int, how: str) -> str:
     shown = [f"+{added}"] * bool(added) + [f"-{removed}"] * bool(removed)
-    return " ".join([*shown, *([f"{changed} {how}"] if changed else [])])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return ", ".join([*shown, *([f"{changed} {how}"] if changed else [])])
 
 
 def _dollars(amount: float) -> str:

@@ -155,7 +155,7 @@ ATTACKS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
 def test_what_the_game_recorded_has_no_fault(native: Any) -> None:
     report = check_release(native.folder)
     assert report.findings == []
-    assert f"4 runs of {NATIVE.id} can't be made again: their verdicts are taken as told" in report.notes
+    assert f"4 runs of {NATIVE.id} can't be made again: verdicts are taken as told" in report.notes
 
 
 @pytest.mark.parametrize("what", ATTACKS)

@@ -99,7 +99,7 @@ def test_runs_of_foreign_executors_are_counted(tampered: Any) -> None:
     tampered.seal()
     report = check_release(tampered.folder)
     assert report.findings == []
-    told = "4 runs of their.executor can't be made again: their verdicts are taken as told"
+    told = "4 runs of their.executor can't be made again: verdicts are taken as told"
     assert told in report.notes
     again = check_release(tampered.folder, simulate=True)
     assert [finding.message for finding in again.findings] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from evalkit import UsageError
 from evalkit.cli.main import main
 from evalkit_polybridge.release import write as writing
 from evalkit_polybridge.release.check import check_release
@@ -112,6 +114,28 @@ def test_a_writer_that_fails_leaves_nothing(
     gathered = gather([bridge_run])
     monkeypatch.setattr(writing, "manifest", fail)
     with pytest.raises(KeyboardInterrupt):
+        writing.write_release(gathered, tmp_path / "release", str(tmp_path / "pictures.zip"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_and_archive_are_both_there_or_neither(
+    bridge_run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gathered = gather([bridge_run])
+    with pytest.raises(UsageError, match="can't be both the folder and the file of pictures"):
+        writing.write_release(gathered, tmp_path / "same", str(tmp_path / "x" / ".." / "same"))
+    assert list(tmp_path.iterdir()) == []
+    replace = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        replace(source, target.parent / "no" / "such" / "folder")
+
+    monkeypatch.setattr(writing.os, "replace", failing)
+    with pytest.raises(UsageError, match="can't write"):
+        writing.write_release(gathered, tmp_path / "release", str(tmp_path / "pictures.zip"))
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(writing.os, "rename", lambda *paths: failing(*paths))
+    with pytest.raises(UsageError, match="can't write"):
         writing.write_release(gathered, tmp_path / "release", str(tmp_path / "pictures.zip"))
     assert list(tmp_path.iterdir()) == []
 

@@ -55,7 +55,7 @@ def test_new_numbers_change_nothing() -> None:
 def test_a_node_that_moves_takes_its_members_along() -> None:
     moved = Bridge((*BRIDGE.nodes[:3], Node(4, 2.0, -1.5)), BRIDGE.edges)
     assert counts(BRIDGE, moved) == (0, 0, 1, 0, 0, 0)
-    assert difference_text(compare(BRIDGE, moved)) == "nodes 1 moved, cost +$90"
+    assert difference_text(compare(BRIDGE, moved)) == "nodes 1 moved; cost +$90"
 
 
 def test_another_material_is_a_change_and_a_second_one_an_addition() -> None:
@@ -107,7 +107,7 @@ def test_the_text_of_an_episode(found: Any) -> None:
     assert lines[7:10] == [
         "call 3: F failed",
         "  $1,200 (2.4 % of the budget), 3 nodes beside the anchors, 4 road",
-        "  since call 2: nodes +3, members +4 -1, cost +$0",
+        "  since call 2: nodes +3; members +4, -1; cost +$0",
     ]
     assert lines[10].startswith("  run: lost after ")
     assert "; first break at " in lines[10]

@@ -6,11 +6,7 @@ say: somebody who changes a file can change a hash, too.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,11 +15,12 @@ from evalkit import UsageError
 from evalkit_polybridge.release.check_claims import check_claims, declared_sessions
 from evalkit_polybridge.release.check_context import Context, Key
 from evalkit_polybridge.release.check_episode import Checked, check_episode
+from evalkit_polybridge.release.check_pictures import check_archive, picture_fault
 from evalkit_polybridge.release.check_simulation import simulate_designs
 from evalkit_polybridge.release.figures import session_figures
 from evalkit_polybridge.release.findings import (
-    MAX_FILE_BYTES,
     Report,
+    is_picture,
     listed,
     read_bytes,
     read_json,
@@ -32,7 +29,16 @@ from evalkit_polybridge.release.findings import (
 from evalkit_polybridge.release.gather import SessionKey
 from evalkit_polybridge.release.installed import installed
 from evalkit_polybridge.release.layout import file_name, session_path
-from evalkit_polybridge.release.manifest import FORMAT, FORMAT_VERSION, MANIFEST, SESSIONS
+from evalkit_polybridge.release.manifest import (
+    FORMAT,
+    FORMAT_VERSION,
+    IN_PLACE,
+    LEFT_OUT,
+    MANIFEST,
+    PACKED,
+    SESSIONS,
+    file_entry,
+)
 from evalkit_polybridge.release.scrub import is_secret_file, secrets_in
 
 _ROUND_FILE = re.compile(
@@ -55,6 +61,8 @@ def check_release(folder: Path, *, images: Path | None = None, simulate: bool = 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
+    if not path.is_file():
+        raise UsageError(f"{folder} is no release: it has no file {MANIFEST}")
     try:
         manifest = read_json(read_bytes(path))
     except (OSError, ValueError) as error:
@@ -94,7 +102,7 @@ class _Check:
 
     def _hashes(self) -> None:
         expected = dict(self._manifest["files"])
-        if self._manifest["images"]["where"] == "in place":
+        if self._manifest["images"]["where"] == IN_PLACE:
             expected |= self._manifest["images"]["files"]
         here = set(self._files)
         for name in sorted(expected.keys() - here):
@@ -104,52 +112,52 @@ class _Check:
         for name in sorted(expected.keys() & here):
             try:
                 data = read_bytes(self._folder / name)
-            except OSError as error:
-                self._report.find("changed file", name, str(error.strerror))
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                self._report.find("changed file", name, f"can't be read: {reason}")
                 continue
-            if hashlib.sha256(data).hexdigest() != expected[name]["sha256"]:
+            entry = file_entry(data)
+            if entry["sha256"] != expected[name]["sha256"]:
                 self._report.find("changed file", name, "its hash is not the manifest's")
+            elif entry != expected[name]:
+                self._report.find("changed file", name, "its size is not the manifest's")
 
     def _secrets(self) -> None:
+        """Secrets in texts, and pictures that hold anything else: nobody sees a text in such a file."""
         for name in [MANIFEST, *self._files]:
             if is_secret_file(name):
                 self._report.find("secret", name, "such a file holds secrets: remove it")
             path = self._folder / name
-            if path.is_symlink():
-                continue
-            kinds = {kind for text in texts_in(name, read_bytes(path)) for kind in secrets_in(text)}
-            for kind in sorted(kinds):
-                self._report.find("secret", name, f"holds something that looks like this: {kind}")
+            if path.is_symlink() or not path.is_file():
+                continue  # found already: no manifest lists such a thing with its hash
+            with self._report.guarded(name):
+                data = read_bytes(path)
+                fault = picture_fault(data) if is_picture(name) else ""
+                if fault:
+                    self._report.find("form", name, fault)
+                kinds = {kind for text in texts_in(name, data) for kind in secrets_in(text)}
+                for kind in sorted(kinds):
+                    self._report.find("secret", name, f"holds something that looks like this: {kind}")
 
     def _pictures(self, given: Path | None) -> None:
         """The archive of packed pictures; one that isn't here can't be checked, which is noted."""
         images = self._manifest["images"]
-        if images["where"] != "packed":
+        if images["where"] not in (IN_PLACE, LEFT_OUT, PACKED):
+            self._report.find("form", MANIFEST, f"pictures are {images['where']!r}, which is nowhere")
+        if images["where"] == LEFT_OUT:
+            self._report.notes.append("the pictures are left out")
+            if images["files"]:
+                self._report.find("form", MANIFEST, "lists pictures and says that they are left out")
+        if images["where"] != PACKED:
             return
         path = given or self._folder.parent / str(images["archive"])
         if not path.exists():
             self._report.notes.append(f"{path.name} isn't here: its pictures are not checked")
             return
         data = read_bytes(path)
-        if hashlib.sha256(data).hexdigest() != images["sha256"]:
-            self._report.find("changed file", path.name, "its hash is not the manifest's")
-        self._packed(path.name, data, images["files"])
-
-    def _packed(self, archive: str, data: bytes, expected: Mapping[str, Any]) -> None:
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as packed:
-                sizes = {info.filename: info.file_size for info in packed.infolist()}
-                for name in sorted(sizes.keys() ^ expected.keys()):
-                    kind = "extra file" if name in sizes else "missing file"
-                    self._report.find(kind, f"{archive}/{name}", "archive and manifest list different files")
-                for name in sorted(sizes.keys() & expected.keys()):
-                    changed = sizes[name] != expected[name]["size"] or sizes[name] > MAX_FILE_BYTES
-                    if changed or hashlib.sha256(packed.read(name)).hexdigest() != expected[name]["sha256"]:
-                        self._report.find(
-                            "changed file", f"{archive}/{name}", "its hash is not the manifest's"
-                        )
-        except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error) as error:
-            self._report.find("form", archive, f"is no ZIP file as a release has them: {error}")
+        if file_entry(data) != {name: images[name] for name in ("sha256", "size")}:
+            self._report.find("changed file", path.name, "its hash and size are not the manifest's")
+        check_archive(self._report, path.name, data, images["files"])
 
     def _strays(self, context: Context) -> None:
         """Files that the manifest lists and that no release holds."""

@@ -12,6 +12,7 @@ from evalkit_polybridge.release.gather import SessionKey
 from evalkit_polybridge.release.layout import session_path
 from evalkit_polybridge.release.manifest import MANIFEST, SESSIONS, inclusion, level_entry
 from evalkit_polybridge.specs import EMBEDDED, NATIVE
+from evalkit_polybridge.words import counted
 
 BENCHMARK = "polybridge"
 _FIELDS = (
@@ -190,8 +191,8 @@ def _notes(context: Context) -> None:
     for condition in sorted(context.installed.from_files):
         notes.append(f"{condition}: levels from files are not compared with anything")
     for executor, runs in sorted(context.foreign.items()):
-        notes.append(f"{runs} runs of {executor} can't be made again: their verdicts are taken as told")
+        notes.append(f"{counted(runs, 'run')} of {executor} can't be made again: verdicts are taken as told")
     if context.redrawn:
-        notes.append(f"the pictures of {context.redrawn} runs are of runs that came out otherwise")
+        notes.append(f"the pictures of {counted(context.redrawn, 'run')} are of runs that came out otherwise")
     for why, times in sorted(context.early.items()):
-        notes.append(f"{times} episodes ended because of {why}, which can't be recomputed")
+        notes.append(f"{counted(times, 'episode')} ended because of {why}, which can't be recomputed")

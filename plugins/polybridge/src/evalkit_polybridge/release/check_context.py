@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.release.findings import Report
 from evalkit_polybridge.release.installed import Installed
+from evalkit_polybridge.release.manifest import LEFT_OUT
 
 
 class Key(NamedTuple):
@@ -66,4 +67,4 @@ class Context:
     @property
     def has_pictures(self) -> bool:
         """Whether pictures belong to the release, in place or packed."""
-        return bool(self.manifest["images"]["where"] != "left out")
+        return bool(self.manifest["images"]["where"] != LEFT_OUT)

@@ -14,6 +14,7 @@ from evalkit_polybridge.release.check_round import (
     check_executions,
     check_feedback,
     check_files,
+    check_record,
     check_verdict,
 )
 from evalkit_polybridge.release.figures import episode_figures
@@ -144,6 +145,7 @@ def _rounds(
             )
         if item["executions"]:
             loaded = len(item["design"]["edges"])
+        check_record(context, where, item)
         check_verdict(context, where, level, item)
         check_executions(context, where, level, item)
         check_feedback(context, where, item, loaded, last=item is rounds[-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evalkit_polybridge import savefile
@@ -99,6 +99,46 @@ def _recorded_details(violation: Mapping[str, Any]) -> tuple[Any, ...]:
     """As `_details`; a record leaves out what is zero or empty."""
     values = (violation.get(name) or 0 for name in ("value", "limit"))
     return violation["message"], list(violation.get("ids", ())), *values
+
+
+def check_record(context: Context, where: str, item: Round) -> None:
+    """What nothing can be computed from has the shape in which it is written: time and calls of a model."""
+    if type(item["time"]) not in (int, float) or item["time"] < 0:
+        context.report.find("form", where, f"its time is {item['time']!r}, which is no number of seconds")
+    for call in item["model_calls"]:
+        found = [name for name in call if name not in _MODEL_CALL or not _MODEL_CALL[name](call[name])]
+        for name in found:
+            context.report.find("form", where, f"a model call has no such {name!r}: {call[name]!r}")
+
+
+def _is_count(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 0)
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_usage(value: Any) -> bool:
+    names = {"input", "output", "cached", "reasoning"}
+    return isinstance(value, dict) and value.keys() <= names and all(map(_is_count, value.values()))
+
+
+def _is_error(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() - {"kind", "message", "status", "phase"}:
+        return False
+    return _is_count(value.get("status")) and all(_is_text(v) for n, v in value.items() if n != "status")
+
+
+#: Fields of a call to a model, and whether a value can be theirs.
+_MODEL_CALL: Mapping[str, Callable[[Any], bool]] = {
+    "usage": _is_usage,
+    "cache": _is_text,
+    "finish_reason": _is_text,
+    "model": _is_text,
+    "seconds": lambda value: type(value) in (int, float) and value >= 0,
+    "error": _is_error,
+}
 
 
 def check_executions(context: Context, where: str, level: Level, item: Round) -> None:

@@ -7,6 +7,7 @@ from evalkit_polybridge.designs import bridge_from_json
 from evalkit_polybridge.graph import Level
 from evalkit_polybridge.release.check_context import Context, Ran
 from evalkit_polybridge.release.manifest import MANIFEST
+from evalkit_polybridge.words import counted
 
 
 def simulate_designs(context: Context) -> None:
@@ -36,7 +37,8 @@ def simulate_designs(context: Context) -> None:
     unconfirmed = {f"of {executor}": runs for executor, runs in sorted(context.foreign.items())}
     for which, runs in ({"made with other constants": foreign} | unconfirmed).items():
         if runs:
-            context.report.find("simulation", MANIFEST, f"{runs} runs {which} can't be simulated here")
+            told = f"{counted(runs, 'run')} {which} can't be simulated here"
+            context.report.find("simulation", MANIFEST, told)
 
 
 def _compare(context: Context, ran: Ran, again: dict[str, object]) -> None:

@@ -78,8 +78,9 @@ def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> i
       evalkit polybridge release check release
       evalkit polybridge release check release --simulate --json
     """
-    from evalkit.report.table import printable
+    from evalkit.report import printable
     from evalkit_polybridge.release.check import check_release
+    from evalkit_polybridge.words import counted
 
     found = check_release(folder, images=images, simulate=simulate)
     if as_json:
@@ -89,9 +90,10 @@ def check(folder: Path, images: Path | None, simulate: bool, as_json: bool) -> i
             click.echo(printable(finding.text()))
         for note in found.notes:
             click.echo(printable(f"note: {note}"))
-        again = f", {found.simulated} designs simulated again" if simulate else ""
-        verdict = f"{len(found.findings)} faults" if found.findings else "no fault"
-        click.echo(f"{folder}: {found.files} files, {found.episodes} episodes{again}: {verdict}")
+        again = f", {counted(found.simulated, 'design')} simulated again" if simulate else ""
+        verdict = counted(len(found.findings), "fault") if found.findings else "no fault"
+        size = f"{counted(found.files, 'file')}, {counted(found.episodes, 'episode')}"
+        click.echo(f"{folder}: {size}{again}: {verdict}")
     return 0 if found.clean else 1
 
 

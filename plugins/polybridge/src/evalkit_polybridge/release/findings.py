@@ -96,9 +96,14 @@ def listed(folder: Path) -> list[str]:
     return sorted(found)
 
 
+def is_picture(path: str) -> bool:
+    """Whether a file is one of the pictures, by its name."""
+    return path.endswith(".png")
+
+
 def texts_in(path: str, data: bytes) -> Iterator[str]:
     """The texts of a file: the strings and names of a JSON document, any other text as a whole."""
-    if path.endswith(".png"):
+    if is_picture(path):
         return
     text = data.decode(errors="replace")
     if path.endswith(".json"):

@@ -18,6 +18,8 @@ FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 SESSIONS = "sessions"
 """The folder of a release that holds the sessions."""
+IN_PLACE, PACKED, LEFT_OUT = "in place", "packed", "left out"
+"""Where a manifest says that the pictures are."""
 
 
 def file_entry(data: bytes) -> dict[str, Any]:

@@ -16,9 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from evalkit import UsageError
+from evalkit_polybridge.release.findings import is_picture
 from evalkit_polybridge.release.gather import Gathered
 from evalkit_polybridge.release.layout import File, files_of, json_bytes
-from evalkit_polybridge.release.manifest import MANIFEST, SESSIONS, file_entry, manifest
+from evalkit_polybridge.release.manifest import (
+    IN_PLACE,
+    LEFT_OUT,
+    MANIFEST,
+    PACKED,
+    SESSIONS,
+    file_entry,
+    manifest,
+)
 
 NO_IMAGES = "none"
 #: Besides Ctrl-C: a request to terminate and a terminal that goes away, where the system has them.
@@ -46,17 +55,17 @@ def write_release(gathered: Gathered, folder: Path, images: str = "") -> dict[st
     files: dict[str, Any] = {}
     pictures: dict[str, Any] = {}
     rounds = 0
-    with _interruptible(), _new_folder(folder) as temporary, _packing(archive) as pack:
+    with _interruptible(), _packing(archive, folder) as pack, _new_folder(folder) as temporary:
         for path, data in files_of(gathered, images=images != NO_IMAGES):
-            name, is_picture = f"{SESSIONS}/{path}", path.endswith(".png")
-            (pictures if is_picture else files)[name] = file_entry(data)
-            if is_picture and pack is not None:
+            name = f"{SESSIONS}/{path}"
+            (pictures if is_picture(path) else files)[name] = file_entry(data)
+            if pack is not None and is_picture(path):
                 pack.add(name, data)
             else:
                 _write(temporary, (name, data))
             if path.endswith("/trajectory.json"):
                 rounds += len(json.loads(data)["rounds"])
-        described = {"where": "left out" if images == NO_IMAGES else "in place"}
+        described = {"where": LEFT_OUT if images == NO_IMAGES else IN_PLACE}
         if pack is not None:
             described = pack.close()
         listed = {**described, "files": dict(sorted(pictures.items()))}
@@ -113,15 +122,17 @@ class _Pack:
     def close(self) -> dict[str, Any]:
         """End the file, if it hasn't ended, and say what the manifest has to know of it."""
         self._zip.close()
-        return {"where": "packed", "archive": self._name, **file_entry(self._path.read_bytes())}
+        return {"where": PACKED, "archive": self._name, **file_entry(self._path.read_bytes())}
 
 
 @contextmanager
-def _packing(archive: Path | None) -> Iterator[_Pack | None]:
-    """A pack that becomes the file `archive` at the end; it is removed if anything fails."""
+def _packing(archive: Path | None, folder: Path) -> Iterator[_Pack | None]:
+    """A pack that becomes the file `archive` at the end, after the folder: both are there or none."""
     if archive is None:
         yield None
         return
+    if archive.resolve() == folder.resolve():
+        raise UsageError(f"{archive} can't be both the folder and the file of pictures: name another file")
     if archive.exists():
         raise UsageError(f"{archive} is already there: name another file")
     temporary = _temporary(archive)
@@ -131,11 +142,20 @@ def _packing(archive: Path | None) -> Iterator[_Pack | None]:
             yield pack
         finally:
             pack.close()
-        os.replace(temporary, archive)
+        _finish(temporary, archive, folder)
     except OSError as error:
         raise UsageError(f"can't write {archive}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _finish(temporary: Path, archive: Path, folder: Path) -> None:
+    """Give the archive its name; a folder without it would be no release."""
+    try:
+        os.replace(temporary, archive)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 @contextmanager
