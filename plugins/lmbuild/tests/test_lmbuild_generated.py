@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ import pytest
 from evalkit import Candidate, Task, UsageError
 from evalkit_lmbuild.agents.designs import DesignsAgent
 from evalkit_lmbuild.candidates import candidate_design
-from evalkit_lmbuild.design import Design, Joint, Mesh
+from evalkit_lmbuild.design import Design, Joint, Mesh, Part
 from evalkit_lmbuild.executor_geometry import GeometryExecutor
 from evalkit_lmbuild.executor_operability import OperabilityExecutor
 from evalkit_lmbuild.file_environment import FileEnvironment
 from evalkit_lmbuild.formats import write_design, write_glb
 from evalkit_lmbuild.handing_in import HandInError, generated, named_completion
 from evalkit_lmbuild.settings import BuildSettings
-from evalkit_lmbuild.tasks import facts_of, load_tasks
+from evalkit_lmbuild.tasks import OBJECTS, facts_of, load_tasks
 from evalkit_lmbuild.trial import open_design
 from evalkit_lmbuild.validator import DesignValidator
 
@@ -246,3 +247,26 @@ def test_a_folder_of_designs_is_a_run(tmp_path: Path) -> None:
     assert codes == ["missing"]
     shown = evalkit(tmp_path, "report", "latest", "--format", "json").stdout
     assert "designs:system" in shown
+
+
+def test_a_document_that_calls_its_programs_generated_is_no_generators(tmp_path: Path) -> None:
+    """Only bare geometry from a file escapes zeros, whatever sources say."""
+    document = json.loads((OBJECTS / f"{BOX}.json").read_text())["reference"]
+    document |= {"joints": [], "sequence": []}
+    for part in document["parts"]:
+        part["source"]["kind"] = "generated"
+        part["material"] = None
+    path = tmp_path / "design.json"
+    path.write_text(json.dumps(document))
+    found = scores(open_design(path, settings()))
+    assert [found[metric] for metric in ("A.3", "R.1", "R.2")] == [0.0] * 3
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, None), ({"material": "plywood"}, 0.0)])
+def test_a_design_json_of_bare_meshes_is_a_generators(
+    tmp_path: Path, given: dict[str, str], expected: float | None
+) -> None:
+    bare = tuple(Part(p.id, p.mesh, p.position, p.rotation, source="generated") for p in reference().parts)
+    parts = (replace(bare[0], **given), *bare[1:])
+    found = scores(open_design(write_design(Design(parts), tmp_path), settings()))
+    assert [found[metric] for metric in ("A.3", "R.1")] == [expected] * 2

@@ -89,3 +89,10 @@ def test_all_faults_are_told_at_once_with_their_values() -> None:
 def test_a_mesh_stands_for_a_source() -> None:
     document = _changed("parts", 0, "source", "id", to=None)
     assert [p.code for p in problems(document, known={"P1"}, meshes={"a"})] == []
+
+
+@pytest.mark.parametrize("kind", ["reference", "generated", "ldraw"])
+def test_parts_of_programs_count_whatever_they_are_called(kind: str) -> None:
+    parts = [{"id": f"p{n}", "source": {"kind": kind, "id": "P1"}} for n in range(81)]
+    assert _codes({"parts": parts}) == ["too_many"]
+    assert problems({"parts": parts}, meshes={f"p{n}" for n in range(81)}) == ()

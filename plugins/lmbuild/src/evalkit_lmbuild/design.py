@@ -121,12 +121,16 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A complete object. Ids of parts are unique; joints and steps name parts that exist."""
+    """A complete object. Ids of parts are unique; joints and steps name parts that exist.
+
+    `from_generator` says that it was handed in as bare geometry, so that what it lacks isn't held against it.
+    """
 
     parts: tuple[Part, ...] = ()
     joints: tuple[Joint, ...] = ()
     sequence: tuple[Step, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
+    from_generator: bool = False
 
     @cached_property
     def by_id(self) -> dict[str, Part]:

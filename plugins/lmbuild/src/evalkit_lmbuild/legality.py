@@ -14,7 +14,7 @@ from evalkit_lmbuild.materials import MATERIALS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,48}")
 MAX_PARTS = 80
-"""Parts placed by tools at once; meshes of generators may be more."""
+"""Parts placed by tools at once; parts whose meshes come in a file may be more."""
 MAX_MESHES = 2000
 MAX_COORDINATE_M = 5.0
 MAX_ANGLE_DEG = 3600.0
@@ -51,7 +51,7 @@ def problems(
     if programs is not None and not isinstance(programs, Mapping):
         return (Problem("format", f"programs has to be an object, not {_kind(programs)}"),)
     parts = document.get("parts") or []
-    found = list(_counts(document))
+    found = list(_counts(document, meshes))
     if found:
         return tuple(found)
     ids: list[str] = []
@@ -64,11 +64,11 @@ def problems(
     return tuple(found)
 
 
-def _counts(document: Mapping[str, Any]) -> Iterator[Problem]:
+def _counts(document: Mapping[str, Any], meshes: Collection[str]) -> Iterator[Problem]:
     parts, joints = document.get("parts") or [], document.get("joints") or []
     if not parts:
         yield Problem("empty", "the design has no parts; place some before submitting")
-    placed = sum(_source_kind(entry) in ("pool", "created") for entry in parts)
+    placed = sum(_is_placed(entry, meshes) for entry in parts)
     for count, limit, what in (
         (placed, MAX_PARTS, "parts placed from catalogue and programs"),
         (len(parts), MAX_MESHES, "parts"),
@@ -79,9 +79,13 @@ def _counts(document: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem("too_many", f"{count} {what}; at most {limit}", value=count, limit=limit)
 
 
-def _source_kind(entry: object) -> object:
-    source = entry.get("source") if isinstance(entry, Mapping) else None
-    return source.get("kind") if isinstance(source, Mapping) else None
+def _is_placed(entry: object, meshes: Collection[str]) -> bool:
+    """Whether a part is one that tools could have placed: all but those whose mesh came in a file."""
+    if not isinstance(entry, Mapping):
+        return False
+    source, name = entry.get("source"), entry.get("id")
+    kind = source.get("kind") if isinstance(source, Mapping) else None
+    return kind in ("pool", "created") or not (isinstance(name, str) and name in meshes)
 
 
 def _part(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -64,7 +65,14 @@ def parse_design(
         raise DesignError(f"{name}: {error}") from None
     if cycle := joint_cycle(design.joints):
         raise DesignError(f"{name}: joints go round in a circle: {' → '.join(cycle)}; remove or reverse one")
-    return design
+    return replace(design, from_generator=bool(world) and _is_bare(design))
+
+
+def _is_bare(design: Design) -> bool:
+    """Whether a design has nothing that generators don't give; joints may have been completed."""
+    return not design.sequence and all(
+        part.source == "generated" and part.role is None and part.material is None for part in design.parts
+    )
 
 
 class _MeshOf:

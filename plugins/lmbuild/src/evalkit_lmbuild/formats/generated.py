@@ -53,7 +53,7 @@ def import_generated(
         meta["joint_completion"] = completion
     laid = tuple(_laid(joint, scale, quarters) for joint in joints)
     _check_joints(laid, list(design.by_id))
-    return replace(design, joints=laid, meta=meta)
+    return replace(design, joints=laid, meta=meta, from_generator=True)
 
 
 def completed_joints(design: Design, complete: JointCompletion) -> tuple[Joint, ...]:

@@ -8,11 +8,11 @@ from evalkit_lmbuild.design import Design
 def lacking(metric: str, design: Design) -> str:
     """Why a metric doesn't apply to a generator's design; empty if it does, or for designs of anybody else.
 
-    A generator's design is one whose parts all have the source `generated`. As in the published table, A.3
-    needs joints (where a completion looked for some and found none, it is 0), R.1 a sequence, R.2 materials,
-    R.3 roles.
+    A generator's design is one that was handed in as bare geometry (`Design.from_generator`), whatever it
+    says of itself. As in the published table, A.3 needs joints (where a completion looked for some and found
+    none, it is 0), R.1 a sequence, R.2 materials, R.3 roles.
     """
-    if not design.parts or any(part.source != "generated" for part in design.parts):
+    if not design.from_generator:
         return ""
     if metric == "A.3" and not design.joints and "joint_completion" not in design.meta:
         return "the generator makes no joints, and none were completed"
