@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from evalkit.canonical import canonical_json, sha256_of
-from evalkit.errors import EndReason, StorageError
+from evalkit.errors import EndReason, EvalkitError, StorageError
 from evalkit.types import (
     Agent,
     Candidate,
@@ -43,6 +43,9 @@ T = TypeVar("T")
 INLINE_BYTES = 2048
 #: After this many calls in a row that the budget refused, the episode ends.
 MAX_REFUSALS = 3
+#: After so many replies in a row of which calls were refused, where a tool is served past the budget: what was
+#: built can still be handed in with it.
+MAX_REFUSED_REPLIES = 40
 #: What a reply was spent on is no reason to leave out some of its calls.
 _PER_REPLY = ("calls", "tool_calls", "llm_calls", "tokens", "cost")
 
@@ -130,6 +133,7 @@ class _Walk:
         self.counters: Counter[str] = Counter(calls=0, tool_calls=0, executions=0)
         self.tools: dict[str, Tool] = {}
         self.refusals = 0
+        self.refused_turn = 0
         self.started = time.perf_counter()
 
     def play(self) -> End:
@@ -199,7 +203,7 @@ class _Walk:
         return all(tool is not None and tool.past_budget for tool in tools)
 
     def _call(self, call: ToolCall, reply: Reply) -> Observation:
-        arguments, unreadable = self._recordable(call.arguments)
+        arguments, unreadable = self._recordable(call)
         fields: dict[str, Any] = {
             "turn": self.counters["calls"],
             "tool": call.name,
@@ -213,7 +217,7 @@ class _Walk:
         budget = self._over_budget(tool) if tool is not None else None
         refused = self._refusal(call, tool, budget) or unreadable
         if call.error:
-            refused = _error("arguments", call.error)
+            refused = self._refused(call, "arguments", call.error)
         self.counters["tool_calls"] += 1
         if tool is not None and budget is None:
             self.counters.update(f"meter:{meter}" for meter in tool.meters)
@@ -339,14 +343,46 @@ class _Walk:
             from evalkit.errors import did_you_mean
 
             names = did_you_mean(call.name, self.tools) or sorted(self.tools)
-            return _error("unknown_tool", f"there is no tool {call.name!r}; try {', '.join(names)}")
+            message = f"there is no tool {call.name!r}; try {', '.join(names)}"
+            return self._refused(call, "unknown_tool", message)
         if budget is not None:
+            self._count_refusal(budget)
+            return self._refused(call, "over_budget", self._over_budget_message(budget))
+        self.refusals = 0
+        fault = _argument_fault(tool, call)
+        return None if fault is None else self._refused(call, "arguments", fault)
+
+    def _served_past_budget(self) -> list[str]:
+        return [name for name, tool in self.tools.items() if tool.past_budget]
+
+    def _count_refusal(self, budget: str) -> None:
+        """End the episode of an agent that doesn't heed refusals, later where it can still hand in."""
+        if not self._served_past_budget():
             self.refusals += 1
             if self.refusals > MAX_REFUSALS:
                 raise _Ended(EndReason.LIMIT, f"{budget}: {MAX_REFUSALS} refused calls in a row")
-            return _error("over_budget", f"the budget of {budget} ({self.rules.limits[budget]:g}) is used up")
-        self.refusals = 0
-        return _argument_error(tool, call)
+        elif self.refused_turn != self.counters["calls"]:
+            self.refused_turn = self.counters["calls"]
+            self.refusals += 1
+            if self.refusals > MAX_REFUSED_REPLIES:
+                raise _Ended(
+                    EndReason.LIMIT, f"{budget}: {MAX_REFUSED_REPLIES} replies in a row with refused calls"
+                )
+
+    def _over_budget_message(self, budget: str) -> str:
+        name = budget.removeprefix("meter:").replace("_", " ")
+        message = f"the budget of {name} ({self.rules.limits[budget]:g}) is used up"
+        served = self._served_past_budget()
+        return message if budget != "tool_calls" or not served else f"{message}; only {', '.join(served)} is served"
+
+    def _refused(self, call: ToolCall, code: str, message: str) -> StepResult:
+        """The result of a call that never reaches the environment, in its words if it has some."""
+        data: Mapping[str, Any] = {"message": message}
+        phrase = getattr(self.environment, "refusal", None)
+        if phrase is not None:
+            data = self._guard(EndReason.ENVIRONMENT_ERROR, phrase, call, code, message)
+            _expect(EndReason.ENVIRONMENT_ERROR, "refusal", data, Mapping)
+        return StepResult(Observation(data={"ok": False, "code": code, **data}), ok=False)
 
     # the record
 
@@ -371,13 +407,13 @@ class _Walk:
             ]
         return fields
 
-    def _recordable(self, arguments: Mapping[str, Any]) -> tuple[Any, StepResult | None]:
+    def _recordable(self, call: ToolCall) -> tuple[Any, StepResult | None]:
         """Arguments for the record; what isn't JSON (a NaN, say) is kept as text and is a mistake."""
         try:
-            return self._compact(dict(arguments)), None
+            return self._compact(dict(call.arguments)), None
         except (TypeError, ValueError, RecursionError) as error:
-            mistake = _error("arguments", f"the arguments are not JSON: {error}")
-            return {"not_json": _shown(arguments)}, mistake
+            mistake = self._refused(call, "arguments", f"the arguments are not JSON: {error}")
+            return {"not_json": _shown(call.arguments)}, mistake
 
     def _record_candidate(self, candidate: Candidate) -> dict[str, Any]:
         def fields() -> dict[str, Any]:
@@ -414,7 +450,9 @@ class _Walk:
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
             reason = getattr(error, "end_reason", None)  # a model's failure is not its agent's
-            if reason is None:
+            if reason is None and isinstance(error, EvalkitError):
+                message = str(error)  # explained in one line; no defect to be looked for in the code
+            elif reason is None:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 message += f" ({where.name}, line {where.lineno})"
             raise _Ended(reason or culprit, message[:2000]) from error
@@ -478,16 +516,10 @@ def _combined(seen: list[Observation]) -> Observation:
     return Observation(data={"results": results}, images=images, done=seen[-1].done)
 
 
-def _error(code: str, message: str) -> StepResult:
-    return StepResult(Observation(data={"ok": False, "code": code, "message": message}), ok=False)
-
-
-def _argument_error(tool: Tool, call: ToolCall) -> StepResult | None:
-    """An error result if the arguments don't fit the tool's model."""
+def _argument_fault(tool: Tool, call: ToolCall) -> str | None:
+    """What is wrong where the arguments don't fit the tool's model."""
     if tool.arguments is None:
-        if call.arguments:
-            return _error("arguments", f"{tool.name} takes no arguments")
-        return None
+        return f"{tool.name} takes no arguments" if call.arguments else None
     from pydantic import ValidationError
 
     try:
@@ -495,5 +527,5 @@ def _argument_error(tool: Tool, call: ToolCall) -> StepResult | None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "arguments"
-        return _error("arguments", f"{tool.name}: {where}: {first['msg']}")
+        return f"{tool.name}: {where}: {first['msg']}"
     return None

@@ -2,8 +2,8 @@
 
     python standin.py < LINES
 
-Each line of its input is a JSON list, SLOT and options, and starts a stand-in: a fork of this process, so that
-only the first one waits for imports and the physics' kernel.
+Each line of its input is a JSON list, SLOT and options, and starts a stand-in: a fork of this process, so
+that only the first one waits for imports and the physics' kernel.
 
 It knows a level by the display name in the layout's save, runs the embedded executor's physics on the
 design and paints what happens, `--speed` times as fast. In the editor a blue field is lit and the design is
@@ -24,7 +24,6 @@ import select
 import signal
 import sys
 import time
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -261,12 +260,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: no zombies
     for line in sys.stdin:
         if os.fork() == 0:
-            try:
-                play(json.loads(line))
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(1)
+            play(json.loads(line))  # a fork that fails ends with its error, and reads no further line
 
 
 if __name__ == "__main__":

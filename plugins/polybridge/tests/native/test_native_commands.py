@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,10 +14,12 @@ from typing import Any
 
 import psutil
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from evalkit.cli.main import main
-from evalkit_polybridge.native.calibration import read_calibration
+from evalkit_polybridge.native.calibration import Calibration, read_calibration
+from evalkit_polybridge.native.desktop import Picture
+from evalkit_polybridge.native.doctor import annotated
 
 Start = Callable[..., psutil.Process]
 OPTIONS = {
@@ -39,6 +44,7 @@ def test_options_make_the_calibration_that_a_run_uses(
     start: Start, table: Any, tmp_path: Path, capsys: Any
 ) -> None:
     start()
+    table.slot.write_text("no level, though it has the suffix of one")
     file = tmp_path / "made.json"
     made = ["polybridge", "native", "calibrate", str(file), *words(OPTIONS), *STEPS, "--window", "1"]
     assert main([*made, "--editor-timeout", "5"]) == 0
@@ -65,6 +71,78 @@ def test_options_make_the_calibration_that_a_run_uses(
     assert picture.read_bytes() == before
     assert doctored(capsys, *seen, "--force")[0] == 0
     assert picture.read_bytes() != before
+
+
+def test_a_machine_that_is_not_ready_is_told_in_one_sentence(
+    start: Start, table: Any, tmp_path: Path, capsys: Any
+) -> None:
+    start("--size", "700", "400")
+    design = Path(__file__).parents[4] / "examples" / "warren_08m.json"
+    native = ["-T", "executors=polybridge.native", "-T", f"calibration=@{table.calibration}"]
+    assert main(["try", "polybridge.smoke", str(design), "--id", "T1B_Basic_08m", *native]) == 3
+    sentence = (
+        "the game's window is 700 × 400 pixels, the calibration is for 640 × 400: resize the window, or "
+        "calibrate it with `evalkit polybridge native calibrate`"
+    )
+    assert capsys.readouterr().err == f"evalkit: error: {sentence}\n"
+    game = ["--executor", "native", "--calibration", str(table.calibration), "-o", str(tmp_path / "runs")]
+    assert main(["run", "polybridge.smoke", "-n", "1", *game]) == 3
+    (log,) = (tmp_path / "runs").glob("*/episodes/*")
+    end = json.loads(log.read_text().splitlines()[-1])
+    assert (end["reason"], end["detail"]) == ("executor_error", sentence)
+
+
+def test_a_picture_that_can_t_be_written_leaves_the_former_one(
+    start: Start, table: Any, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start()
+    picture = tmp_path / "game.png"
+    seen = ["--calibration", str(table.calibration), "--screenshot", str(picture)]
+    assert main(["polybridge", "native", "doctor", *seen]) == 0
+    before = picture.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    capsys.readouterr()
+    assert main(["polybridge", "native", "doctor", *seen]) == 1
+    assert f"can't write {picture}: No space left on device" in capsys.readouterr().out
+    assert picture.read_bytes() == before
+    assert not list(tmp_path.glob(".game*"))
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"success": (340.5, 20.5), "editor": (390.5, 22.5)},
+        {"success": (620.5, 390.5), "editor": (621.5, 391.5), "failure": (622.5, 392.5)},
+        {"success": (5.5, 5.5), "editor": (5.5, 6.5), "focus": (6.5, 7.5)},
+    ],
+)
+def test_labels_and_marks_of_a_picture_are_kept_apart(
+    calibrated: Callable[..., Calibration], marks: dict[str, tuple[float, float]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    boxes: list[tuple[float, ...]] = []
+    rectangle = ImageDraw.ImageDraw.rectangle
+
+    def noted(self: ImageDraw.ImageDraw, box: tuple[float, ...], *colours: Any) -> None:
+        boxes.append(box)
+        rectangle(self, box, *colours)
+
+    monkeypatch.setattr(ImageDraw.ImageDraw, "rectangle", noted)
+    moved = calibrated(**{
+        name: getattr(calibrated(), name).model_dump() | {"x": x / 640, "y": y / 400}
+        for name, (x, y) in marks.items()
+    })  # fmt: skip
+    annotated(Picture(640, 400, bytes(640 * 400 * 4)), moved)
+    assert len(boxes) == 5
+    boxes += [(x - 12, y - 12, x + 12, y + 12) for x, y in marks.values()]
+    for label, other in itertools.combinations(boxes, 2):
+        if boxes.index(label) < 5:
+            assert label[2] < other[0] or other[2] < label[0] or label[3] < other[1] or other[3] < label[1]
+    assert all(box[0] >= 0 and box[1] >= 0 and box[2] <= 640 and box[3] <= 400 for box in boxes[:5])
 
 
 @pytest.mark.parametrize("content", [b"", b"notes", b"\x89PNG\r\n\x1a\n broken"])

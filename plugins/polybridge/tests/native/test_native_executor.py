@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import os
 import signal
 import stat
@@ -16,7 +17,7 @@ import psutil
 import pytest
 from PIL import Image
 
-from evalkit import Candidate, Execution, StepContext, Task, ToolCall, Verdict
+from evalkit import Candidate, Execution, StepContext, Task, ToolCall, UsageError, Verdict
 from evalkit_polybridge.contract import format_reply
 from evalkit_polybridge.designs import bridge_to_json, level_from_inputs
 from evalkit_polybridge.environment import BridgeEnvironment
@@ -159,8 +160,8 @@ def test_what_a_player_sees_of_a_failure_is_the_game_s_own_film(
         (("--size", "700", "400"), {}, "is 700 × 400 pixels, the calibration is for 640 × 400: resize"),
         (("--misbehave", "lose-focus"), {"window_s": 2.0}, "lost the focus: leave the machine alone"),
         (("--misbehave", "no-focus"), {}, "doesn't get the focus"),
-        (("--misbehave", "close"), {"window_s": 2.0}, "window is gone: it was closed or minimised, or the game has crashed"),
-        (("--misbehave", "crash"), {"window_s": 2.0}, "window is gone: it was closed or minimised, or the game has crashed"),
+        (("--misbehave", "close"), {"window_s": 2.0}, "is gone: it was closed or minimised, or the game"),
+        (("--misbehave", "crash"), {"window_s": 2.0}, "is gone: it was closed or minimised, or the game"),
         (("--misbehave", "never-start"), {"window_s": 0.25}, "does space start it?"),
         (("--misbehave", "stuck"), {"editor_timeout_s": 1.5}, "doesn't show its editor after the run"),
         (("--misbehave", "always-red"), {}, "the failure pixel is lit when a run starts"),
@@ -182,6 +183,14 @@ def test_a_run_that_can_t_be_trusted_has_no_verdict(
     assert "\n" not in str(raised.value)
     assert table.slot.read_bytes() == ORIGINAL
     assert not list(table.layouts.glob(".*"))
+
+
+def test_a_slot_that_is_the_level_s_own_layout(table: Any, task: Task, standing: Bridge) -> None:
+    calibration = json.loads(table.calibration.read_text())
+    executor = NativeExecutor(SETTINGS | {"calibration": calibration | {"slot": "My Level.layout.json"}})
+    own = Task("mine", task.inputs | {"name": "my level"})
+    with pytest.raises(UsageError, match=r"'My Level\.layout\.json' is the own layout of the level to play"):
+        executor.execute(own, Candidate(bridge_to_json(standing)), pictures=False)
 
 
 def test_two_windows_of_one_title(start: Start, calibrated: Calibrated, task: Task, standing: Bridge) -> None:
@@ -258,8 +267,8 @@ def test_the_design_is_in_the_level_s_own_layout(
     ("misbehaviour", "window_s", "log"),
     [
         ("lose-focus", 2.0, ["load T1B_Basic_08m", "run", "leave"]),  # fetched back, and out of the run
-        ("never-start", 0.25, ["load T1B_Basic_08m", "ignored"]),  # in its editor already: a key would start it
-        ("slow-start", 0.25, ["load T1B_Basic_08m", "run", "leave"]),  # its editor is lit when the film is over
+        ("never-start", 0.25, ["load T1B_Basic_08m", "ignored"]),  # a key would start it
+        ("slow-start", 0.25, ["load T1B_Basic_08m", "run", "leave"]),  # its editor is lit at first
     ],
 )
 def test_a_game_is_left_in_its_editor_after_a_run_without_a_verdict(

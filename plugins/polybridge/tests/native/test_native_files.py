@@ -57,6 +57,30 @@ def leave_behind(slot: Path, journal: Path, data: bytes) -> None:
     slot.write_bytes(seen)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("T1B_Basic_08m.layout.json", "is the own layout of a level"),
+        ("t1b_basic_08M.LAYOUT.json", "is the own layout of a level"),
+        ("H_T1B_Basic_01.layout.json", "is the own layout of a level"),
+        ("CON", "is no name that a file can have under Windows"),
+        ("nul.layout.json", "is no name that a file can have under Windows"),
+        ("Com1 .json", "is no name that a file can have under Windows"),
+        ("slot.json.", "is no name that a file can have under Windows"),
+        ("slot\n.json", "is no name that a file can have under Windows"),
+        ("a/slot.json", "has to be a file name without folders"),
+    ],
+)
+def test_a_slot_that_can_t_be_replaced(table: Any, capsys: Any, name: str, message: str) -> None:
+    document = json.loads(table.calibration.read_text())
+    table.calibration.write_text(json.dumps(document | {"slot": name}))
+    assert main(["polybridge", "native", "doctor", "--calibration", str(table.calibration)]) == 2
+    said = capsys.readouterr().err
+    assert "slot: " in said
+    assert message in said
+    assert said.count("\n") == 1
+
+
 def test_a_file_is_replaced_and_put_back(slot: Path, journal: Path) -> None:
     slot.write_bytes(b"mine")
     slot.chmod(0o640)

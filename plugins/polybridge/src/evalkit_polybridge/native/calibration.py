@@ -22,6 +22,12 @@ MARKER_PX, MARKER_WINDOW_PX, MARKER_ABOVE = (1145, 637), (2560, 1600), 150
 #: Keys with a name; any other key is a single letter or digit.
 NAMED_KEYS = ("space", "enter", "escape", "tab", *(f"f{i}" for i in range(1, 13)))
 
+#: Files end so, one per level under the level's name.
+TEMPLATE_SUFFIX = ".layout.json"
+DEFAULT_SLOT = "evalkit" + TEMPLATE_SUFFIX
+#: What Windows takes for a device, whatever follows the first point.
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10))}
+
 Channel = Literal["red", "green", "blue"]
 
 
@@ -90,7 +96,7 @@ class Calibration(_Strict):
     """Where a click gives the window the focus and does nothing else."""
     run_key: str = "space"
     """Starts a run, and leaves it for the editor."""
-    slot: str = "evalkit.layout.json"
+    slot: str = DEFAULT_SLOT
     """Name of the layout file that is replaced and that `reload` opens."""
     reload: list[Step] = Field(min_length=1, max_length=50)
     """From the editor: open `slot` anew. Ends in the editor."""
@@ -115,6 +121,11 @@ class Calibration(_Strict):
     def _file_name(cls, name: str) -> str:
         if not name or name != os.path.basename(name) or set(name) & set('\\:*?"<>|') or name.startswith("."):
             raise ValueError("slot has to be a file name without folders")
+        if not name.isprintable() or name[-1] in " ." or name.split(".")[0].strip().lower() in _DEVICES:
+            raise ValueError(f"{name!r} is no name that a file can have under Windows")
+        for level in _level_names():
+            if is_layout_of(level, name):
+                raise ValueError(f"{name!r} is the own layout of a level: name another, as {DEFAULT_SLOT!r}")
         return name
 
     @field_validator("window_s")
@@ -123,6 +134,18 @@ class Calibration(_Strict):
         if not (seconds * FRAMES_PER_SECOND).is_integer():
             raise ValueError(f"window_s has to be a multiple of 1/{FRAMES_PER_SECOND} s")
         return seconds
+
+
+def is_layout_of(level_name: str, file_name: str) -> bool:
+    """Whether a file of that name holds the level's own layout; Windows doesn't tell cases apart."""
+    return (level_name + TEMPLATE_SUFFIX).lower() == file_name.lower()
+
+
+def _level_names() -> list[str]:
+    from evalkit_polybridge.levels.families import generate
+    from evalkit_polybridge.levels.heldout import heldout
+
+    return [level.name for level, _ in (*generate(), *heldout())]
 
 
 def known_key(key: str) -> str:

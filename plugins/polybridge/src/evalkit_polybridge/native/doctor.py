@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit import EvalkitError
-from evalkit_polybridge.native.calibration import Calibration, PixelTest, Spot
+from evalkit_polybridge.native.calibration import (
+    DEFAULT_SLOT,
+    TEMPLATE_SUFFIX,
+    Calibration,
+    PixelTest,
+    Spot,
+)
 from evalkit_polybridge.native.desktop import Desktop, Picture
 from evalkit_polybridge.native.game import Game
-from evalkit_polybridge.native.layouts import TEMPLATE_SUFFIX, layouts_folder, state_folder
+from evalkit_polybridge.native.layouts import layouts_folder, state_folder
 from evalkit_polybridge.native.lock import game_lock
 from evalkit_polybridge.native.screen import open_desktop
-from evalkit_polybridge.native.slot import recover
+from evalkit_polybridge.native.slot import recover, replace_file
 
 if TYPE_CHECKING:
     from PIL import ImageDraw
 
 #: A doctor doesn't wait for a run to end.
 _LOCK_WAIT_S = 2.0
-_CROSS_PX = 12
+#: Half the size of a mark, and between a mark and its label.
+_CROSS_PX, _GAP_PX = 12, 4
 #: What a picture of ours says of itself, so that the next one may replace it.
 _MARK, _MARKED = "Software", "evalkit polybridge native doctor"
+
+
+#: Left, top, right, bottom in pixels.
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +82,57 @@ def annotated(picture: Picture, calibration: Calibration) -> bytes:
 
     from evalkit_polybridge import drawing
 
-    image = picture.image()
+    image, font = picture.image(), drawing.font(14)
     draw = ImageDraw.Draw(image)
-    for name, spot in _spots(calibration):
-        pixel = spot.pixel(picture.width, picture.height)
-        tested = isinstance(spot, PixelTest)
-        _mark(draw, pixel, circle=tested)
+    marks = [(name, spot, spot.pixel(picture.width, picture.height)) for name, spot in _spots(calibration)]
+    taken = [_around(pixel) for _, _, pixel in marks]
+    for _, spot, pixel in marks:
+        _mark(draw, pixel, circle=isinstance(spot, PixelTest))
+    for name, spot, pixel in marks:
         label = f"{name} {spot.channel} > {spot.above}" if isinstance(spot, PixelTest) else f"click: {name}"
-        font = drawing.font(14)
-        room = int(font.getlength(label)) + _CROSS_PX + 4
-        beside = pixel[0] - room if pixel[0] + room > picture.width else pixel[0] + _CROSS_PX + 4
-        place = (beside, pixel[1] - 8)
-        draw.rectangle(draw.textbbox(place, label, font), "black")
+        box = draw.textbbox((0, 0), label, font)
+        left, top = _free_place(pixel, (box[2] - box[0], box[3] - box[1]), image.size, taken)
+        place = (left - box[0], top - box[1])
+        taken.append(draw.textbbox(place, label, font))
+        draw.rectangle(taken[-1], "black")
         draw.text(place, label, "yellow", font)
     buffer, mark = io.BytesIO(), PngImagePlugin.PngInfo()
     mark.add_text(_MARK, _MARKED)
     image.save(buffer, "PNG", pnginfo=mark)
     return buffer.getvalue()
+
+
+def _around(pixel: tuple[int, int]) -> Box:
+    x, y = pixel
+    return (x - _CROSS_PX, y - _CROSS_PX, x + _CROSS_PX, y + _CROSS_PX)
+
+
+def _free_place(
+    pixel: tuple[int, int], size: tuple[float, float], room: tuple[int, int], taken: Sequence[Box]
+) -> tuple[float, float]:
+    """Upper left corner of a label beside a mark, in the picture and on nothing that is taken.
+
+    Nearest to the mark: to its right or left, else a line higher or lower and so on. Beside the mark if
+    everything is taken.
+    """
+    (x, y), (width, height) = pixel, size
+    sides = (x + _CROSS_PX + _GAP_PX, x - _CROSS_PX - _GAP_PX - width)
+    shifts = sorted(range(-room[1], room[1]), key=abs)
+    places = [(left, y - height / 2 + shift) for shift in shifts for left in sides]
+    inside = [
+        (left, top) for left, top in places if 0 <= left <= room[0] - width and 0 <= top <= room[1] - height
+    ]
+    free = (
+        (left, top)
+        for left, top in inside
+        if not any(_overlap((left, top, left + width, top + height), box) for box in taken)
+    )
+    return next(free, inside[0] if inside else places[0])
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    apart = a[2] + 1 < b[0] or b[2] + 1 < a[0] or a[3] + 1 < b[1] or b[3] + 1 < a[1]
+    return not apart
 
 
 def _spots(calibration: Calibration) -> Iterator[tuple[str, Spot]]:
@@ -126,9 +171,11 @@ def _restored() -> Finding:
 
 def _layouts(calibration: Calibration | None) -> Finding:
     folder = layouts_folder()
-    count = sum(1 for _ in folder.glob(f"*{TEMPLATE_SUFFIX}"))
-    slot = "" if calibration is None else f"; {calibration.slot} is " + (
-        "there, and put back after each run" if (folder / calibration.slot).exists() else "made for each run"
+    # The slot is no level, but may have a level's suffix.
+    slot_name = DEFAULT_SLOT if calibration is None else calibration.slot
+    count = sum(path.name != slot_name for path in folder.glob(f"*{TEMPLATE_SUFFIX}"))
+    slot = "" if calibration is None else f"; {slot_name} is " + (
+        "there, and put back after each run" if (folder / slot_name).exists() else "made for each run"
     )  # fmt: skip
     return Finding("layouts", count > 0, f"{folder}: {count} levels (*{TEMPLATE_SUFFIX}){slot}")
 
@@ -156,7 +203,7 @@ def _window(desktop: Desktop, calibration: Calibration, screenshot: Path | None)
         yield Finding(name, passes is lit, f"{seen}; has to be {wanted}")
     if screenshot is not None:
         try:
-            screenshot.write_bytes(annotated(picture, calibration))
+            replace_file(screenshot, annotated(picture, calibration))
         except OSError as error:
             yield Finding("picture", False, f"can't write {screenshot}: {error.strerror}")
         else:

@@ -16,7 +16,13 @@ from evalkit_polybridge.constants import WINDOW_S
 from evalkit_polybridge.designs import bridge_from_json, level_from_inputs
 from evalkit_polybridge.feedback import Feedback
 from evalkit_polybridge.frames import select
-from evalkit_polybridge.native.calibration import REMEDY, Calibration, calibration_from
+from evalkit_polybridge.native.calibration import (
+    DEFAULT_SLOT,
+    REMEDY,
+    Calibration,
+    calibration_from,
+    is_layout_of,
+)
 from evalkit_polybridge.native.desktop import Arrangement, Desktop, GameBusyError
 from evalkit_polybridge.native.film import Film, still
 from evalkit_polybridge.native.game import Game
@@ -103,9 +109,15 @@ class NativeExecutor:
         """One run of the game. `frame-*.png` are all its frames with `pictures`, else those that the protocol
         shows after a failure; `editor-before.png` is the editor just before the run.
 
-        GameError if the run can't be had or trusted: that says nothing about the design.
+        GameError if the run can't be had or trusted: that says nothing about the design. UsageError if the
+        slot is the level's own layout.
         """
         level, bridge = level_from_inputs(task.inputs), bridge_from_json(candidate.data)
+        if is_layout_of(level.name, self._calibration.slot):
+            raise UsageError(
+                f"the calibration's slot {self._calibration.slot!r} is the own layout of the level to play: "
+                f"name another slot, such as {DEFAULT_SLOT!r}"
+            )
         folder = layouts_folder()
         with whole_game() as turn, orderly_end() as pause, _desktop(turn.left) as (desktop, arrangement):
             layout = layout_with(folder, level.name, bridge)

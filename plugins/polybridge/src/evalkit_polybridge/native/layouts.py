@@ -8,12 +8,12 @@ from pathlib import Path
 
 from evalkit_polybridge.graph import Bridge
 from evalkit_polybridge.levelfiles import MAX_FILE_BYTES
+from evalkit_polybridge.native.calibration import TEMPLATE_SUFFIX
 from evalkit_polybridge.native.desktop import GameError
 from evalkit_polybridge.savefile import SaveFileError, read_layout, write_layout
 
 #: Names the layouts folder where it isn't the game's usual one.
 FOLDER_VARIABLE = "EVALKIT_POLYBRIDGE_LAYOUTS"
-TEMPLATE_SUFFIX = ".layout.json"
 
 
 def layouts_folder() -> Path:
