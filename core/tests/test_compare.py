@@ -177,16 +177,19 @@ def test_totals_are_compared_as_sums(toy, record, monkeypatch):
 def test_other_protocols_are_refused_unless_forced(record):
     folder = record("one", {"old": A})
     protocol = json.loads((folder / "run.json").read_text())["protocol"]
-    record("two", {"new": B}, protocol=protocol | {"limits": {"calls": 2}}, protocol_hash="f" * 64)
-    with pytest.raises(
-        UsageError,
-        match=r"one \(protocol 0123456789ab\) and two \(protocol f{12}\) can't be compared: they differ in "
-        r"limits; --force compares them all the same",
-    ):
+    settings = protocol["settings"] | {"frames": 0, "advice": "x" * 40}
+    changed = protocol | {"limits": {"calls": 2}, "settings": settings}
+    record("two", {"new": B}, protocol=changed, protocol_hash="f" * 64)
+    what = f"limits (calls none → 2), settings (frames none → 0, advice none → {'x' * 32}…)"
+    with pytest.raises(UsageError) as refused:
         compare("one", "two")
-    assert "DIFFERENT PROTOCOLS (0123456789ab and ffffffffffff), compared by force" in " ".join(
-        compare("one", "two", "--force").split()
+    assert str(refused.value) == (
+        "one (protocol 0123456789ab) and two (protocol ffffffffffff) can't be compared: they differ in "
+        f"{what}; --force compares them all the same"
     )
+    assert (
+        f"DIFFERENT PROTOCOLS (0123456789ab and ffffffffffff), compared by force: they differ in {what};"
+    ) in " ".join(compare("one", "two", "--force").split())
     assert compared("one", "two", "--force")["same_protocol"] is False
 
 

@@ -8,6 +8,7 @@ handled as `Lost` says, and named.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
@@ -15,12 +16,15 @@ from math import fsum
 from evalkit.errors import END_POLICIES, EndReason, UnknownNameError, UsageError
 from evalkit.hookspecs import MetricSpec
 from evalkit.report.aggregate import BOOTSTRAP_SEED, aggregate_run, checked_value
+from evalkit.report.table import listed
 from evalkit.run.scoring import RunScores
 from evalkit.store.reader import RunReader
 from evalkit.types import EpisodeKey, Score
 
 MCNEMAR = "exact McNemar test"
 BOOTSTRAP = "paired bootstrap"
+#: Parts of a protocol that consist of options, how many of those are shown, and how much of a value.
+_OPTIONS, _SHOWN_OPTIONS, _SHOWN_CHARACTERS = ("tasks", "settings", "limits"), 3, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +190,28 @@ def run_differences(a: RunReader, b: RunReader) -> list[str]:
 
 
 def protocol_differences(a: Mapping[str, object], b: Mapping[str, object]) -> str:
-    """The parts of two protocols that differ, in words."""
+    """The parts of two protocols that differ, in words; of options also their values, A's → B's."""
     names = [name for name in dict.fromkeys([*a, *b]) if a.get(name) != b.get(name)]
-    return ", ".join(name.replace("_", " ") for name in names) or "nothing that this evalkit knows"
+    parts = [name.replace("_", " ") + _changes(name, a.get(name), b.get(name)) for name in names]
+    return ", ".join(parts) or "nothing that this evalkit knows"
+
+
+def _changes(part: str, a: object, b: object) -> str:
+    """` (calls 3 → 2)` of a part that consists of options; nothing of any other."""
+    if part not in _OPTIONS or not isinstance(a, Mapping) or not isinstance(b, Mapping):
+        return ""
+    names = [name for name in dict.fromkeys([*a, *b]) if a.get(name) != b.get(name)]
+    changed = [f"{name} {_shown(a, name)} → {_shown(b, name)}" for name in names]
+    return f" ({listed(changed, _SHOWN_OPTIONS)})"
+
+
+def _shown(options: Mapping[str, object], name: str) -> str:
+    """An option's value as `-T` takes it, the beginning of a long one."""
+    if name not in options:
+        return "none"
+    value = options[name]
+    text = value if isinstance(value, str) and value else json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
 def compare_sides(a: Side, b: Side, lost: Mapping[str, Lost]) -> list[Comparison]:

@@ -228,7 +228,8 @@ def _note(pair: ComparedPair, tests: int, paired: bool) -> Iterator[str]:
     if a.protocol_hash != b.protocol_hash:
         yield (
             f"DIFFERENT PROTOCOLS ({a.protocol_hash[:12]} and {b.protocol_hash[:12]}), compared by force: "
-            f"what differs may come from the protocol and not from the agents"
+            f"they differ in {', '.join(pair.differences)}; "
+            f"what differs below may come from the protocol and not from the agents"
         )
     elif pair.differences:
         yield (

@@ -104,7 +104,8 @@ def _told(reader: RunReader, episode: Episode) -> str:
         lines.append(f"outcome: {letters}   ({LETTERS})")
     for turn in episode.turns():
         if was_refused(turn):
-            why = episode.load((turn.result or {}).get("data", {}).get("message", ""))
+            data = (turn.result or {}).get("data", {})
+            why = episode.load(data.get("message") or data.get("error", ""))
             lines.append(f"call {turn.number}: refused: {why}".removesuffix(": "))
         found = (turn.violations or {}).get("violations", ())
         lines += [f"call {turn.number}: {v['code']}: {v['message']}" for v in found if not v.get("advisory")]
