@@ -14,7 +14,9 @@ import pytest
 from lmbuild_scenes import DOWN, FACTS, bench, box, box_mesh, boxes, design_of
 
 from evalkit_lmbuild.design import Design, Joint, Part, Step
-from evalkit_lmbuild.kernel import PITCH, Field
+from evalkit_lmbuild.kernel import PITCH, Field, KernelError, design_pitch
+from evalkit_lmbuild.kernel import field as kernel_field
+from evalkit_lmbuild.kernel.voxels import MIN_PITCH
 from evalkit_lmbuild.scoring.assembly import StepVerdict, assembly, assembly_score
 from evalkit_lmbuild.scoring.result import Result
 from evalkit_lmbuild.scoring.structure import (
@@ -122,6 +124,31 @@ def test_a_collision_counts_from_a_tenth_and_with_a_joint_from_a_quarter() -> No
     assert listed[0]["share_of_smaller"] == pytest.approx(0.18, abs=0.03)
     assert value(scored(pair(0.02, joint("a", "b", (0.1, 0, 0.1))))["S.2"]) == 1.0
     assert value(scored(pair(0.04, joint("a", "b", (0.1, 0, 0.1))))["S.2"]) == 0.0
+
+
+def boards(normal: int) -> Design:
+    """Three boards of 1.2 × 2 m, 1.5 mm thick, one on the other along an axis."""
+    size, along = np.insert([1.2, 2.0], normal, 0.0015), np.eye(3)[normal]
+    return design_of([box(f"board{i}", along * 0.0015 * i, size) for i in range(3)])
+
+
+def test_large_thin_boards_are_scored_however_they_lie() -> None:
+    pitches = {design_pitch(boards(normal)) for normal in range(3)}
+    assert len(pitches) == 1
+    assert MIN_PITCH < pitches.pop() < PITCH
+    upright = boards(0)  # a word of 64 cells to each of their rows
+    field = structure_field(upright)
+    assert value(connectivity(upright, FACTS, field)) == pytest.approx(2 / 3)
+    assert value(collisions(upright, FACTS, field)) == 1
+
+
+def test_triangles_are_judged_over_all_parts_whichever_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [box("small", (0, 0, 0), (0.1, 0.1, 0.1)), box("large", (1, 0, 0), (0.5, 0.5, 0.5))]
+    monkeypatch.setattr(kernel_field, "RASTER_LIMIT", 5e4)
+    for asked in ("small", "large"):
+        with pytest.raises(KernelError, match="'large'"):
+            Field(parts).volume(asked)
+    assert Field(parts[:1]).volume("small") > 0
 
 
 def test_what_does_not_apply_and_what_scores_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import trimesh
 from lmbuild_scenes import box_mesh, mesh_of
 from scipy import ndimage
 
-from evalkit_lmbuild.design import Mesh, rotation_matrix
-from evalkit_lmbuild.kernel import KernelError, voxelise
+from evalkit_lmbuild.design import Mesh, Part, rotation_matrix
+from evalkit_lmbuild.kernel import KernelError, part_voxels, voxelise, voxels
 from evalkit_lmbuild.kernel._bits import common, count_and_sums, dilated, eroded
 from evalkit_lmbuild.kernel._flood import filled
 from evalkit_lmbuild.kernel._moved import common_moved, common_shifted
@@ -212,6 +213,13 @@ def test_a_huge_surface_has_no_hole() -> None:
     assert voxels.cells == voxels.box_cells
 
 
+def clutter(n: int) -> Mesh:
+    """Triangles between random corners in a box of 1.6 m."""
+    random = np.random.default_rng(0)
+    faces = random.integers(0, 1000, (n, 3)).astype(np.int32)
+    return Mesh(random.uniform(-0.8, 0.8, (1000, 3)), faces)
+
+
 @pytest.mark.parametrize(
     ("mesh", "text"),
     [
@@ -221,6 +229,7 @@ def test_a_huge_surface_has_no_hole() -> None:
         (box_mesh((3.1, 3.1, 3.1)), "limit is 4e\\+08"),
         (box_mesh((0.001, 30.0, 30.0)), "rows"),
         (box_mesh((1e12, 0.1, 0.1)), "1000 m"),
+        (clutter(100_000), "triangles of part"),
     ],
 )
 def test_what_cant_be_voxelised_is_refused_in_one_line(mesh: Mesh, text: str) -> None:
@@ -237,3 +246,33 @@ def test_a_flat_and_a_degenerate_mesh_have_the_cells_they_touch() -> None:
     assert voxelise(sheet).cells == 11 * 12 / 2
     point = Mesh(np.full((3, 3), 0.001), np.array([[0, 0, 0]], np.int32))
     assert voxelise(point).cells == 1
+
+
+def test_the_work_of_a_raster_is_never_more_than_was_counted() -> None:
+    mesh = clutter(50)
+    shell = sum(len(entered(mesh.vertices[face] / 0.05)) for face in mesh.faces)
+    counted = voxelise(mesh, 0.05).raster_work
+    assert shell / 64 < counted < 50 * 33**2 * 2
+    one = Mesh(np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.2, 0.4]]) + 0.001, np.array([[0, 1, 2]], np.int32))
+    assert voxelise(one).raster_work == 101 * 51 + 101 * (101 + 51) / 64
+
+
+def test_a_core_without_cells_takes_no_memory() -> None:
+    sheet = voxelise(box_mesh((0.5, 0.5, 0.002)))
+    before = sheet.nbytes
+    assert before == sheet.filled.nbytes
+    assert not sheet.core.any()
+    assert sheet.nbytes == before + 8
+
+
+def test_a_scene_of_large_plates_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voxels, "_cache", OrderedDict())
+    plate = box_mesh((0.0005, 3.0, 3.0))
+    parts = [Part(f"plate{i}", plate, (0.256 * i, 0.0, 0.0)) for i in range(19)]
+    for part in parts:
+        assert part_voxels(part).halo.any()
+    made: list[str] = []
+    monkeypatch.setattr(voxels, "voxelise", lambda mesh, pitch, name, shell: made.append(name))
+    for part in parts:
+        part_voxels(part)
+    assert made == []

@@ -10,7 +10,15 @@ from evalkit_lmbuild.design import Floats, Part, rotation_matrix
 from evalkit_lmbuild.kernel._bits import common
 from evalkit_lmbuild.kernel.samples import surface_points
 from evalkit_lmbuild.kernel.tilt import Tilt, solid_centre, tilt
-from evalkit_lmbuild.kernel.voxels import PITCH, Shell, Voxels, part_voxels
+from evalkit_lmbuild.kernel.voxels import (
+    PITCH,
+    RASTER_LIMIT,
+    Shell,
+    Voxels,
+    part_raster_work,
+    part_voxels,
+    too_much_raster,
+)
 
 OPEN_SHARE = 0.05
 """A part that fills less of its bounding box is an open shell."""
@@ -33,6 +41,7 @@ class Field:
         self.pitch = pitch
         self.shell = shell
         self.parts = {part.id: part for part in parts}
+        self._affordable = False
         self._voxels: dict[str, Voxels] = {}
         self._masses: dict[str, float] = {}
         self._solids: dict[str, tuple[float, Floats] | None] = {}
@@ -48,8 +57,19 @@ class Field:
     def voxels(self, part_id: str) -> Voxels:
         """The part's cells."""
         if part_id not in self._voxels:
+            self._check_work()
             self._voxels[part_id] = part_voxels(self.parts[part_id], self.pitch, self.shell)
         return self._voxels[part_id]
+
+    def _check_work(self) -> None:
+        """Raise `KernelError` if the triangles of all parts pass too many rows, whoever was asked for."""
+        if self._affordable or self.shell != "exact":
+            return
+        work = {part_id: part_raster_work(part, self.pitch) for part_id, part in self.parts.items()}
+        if sum(work.values()) > RASTER_LIMIT:
+            worst = max(work, key=lambda part_id: work[part_id])
+            raise too_much_raster(worst, work[worst], self.pitch)
+        self._affordable = True
 
     def volume(self, part_id: str) -> float:
         """Volume of the filled cells, m³."""

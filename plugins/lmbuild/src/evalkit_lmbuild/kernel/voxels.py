@@ -33,6 +33,16 @@ WORD_LIMIT = 16_000_000
 """Words of a part's grid: flat parts have few cells in their box, but each row takes whole words."""
 
 TOTAL_CELLS = 3e8
+TOTAL_WORDS = 32_000_000
+"""Words of the grids of all parts for which `design_pitch` is chosen: 256 MB, three times that with cores
+and halos."""
+
+RASTER_LIMIT = 2e9
+"""Rows and words that the triangles of all parts may pass, some 8 s; counted, so that results don't depend
+on the machine."""
+
+DIAGONAL_CELLS, THICKNESS_CELLS = 250, 4
+PITCH_STEP = 1.25
 SNAP = 1e-3
 FURTHEST = 1000.0
 """Distance from the origin within which parts are taken, m: whole numbers of cells stay exact by far."""
@@ -46,9 +56,14 @@ The sampled shell is the definition that scores were published with. It has hole
 million points don't suffice, which empties the part: for comparisons only.
 """
 
+RASTER_CHUNK = 1 << 18
+"""Triangles that are counted at once: bounds the memory it takes."""
+
 LEAST_SAMPLES = 2000
 MOST_SAMPLES = 4_000_000
-CACHE_BYTES = 384_000_000
+CACHE_BYTES = 1_000_000_000
+"""What is kept: a scene at the limit of what is legal fits in. A Field holds its parts' voxels anyway, and
+a cache that is smaller than one Field makes every edit cost all parts."""
 
 
 class KernelError(ValueError):
@@ -67,6 +82,8 @@ class Voxels:
     cells: int
     centre: Floats
     """Centre of the filled cells, m [3]."""
+    raster_work: float
+    """Rows and words that its triangles pass at most."""
 
     @property
     def box_cells(self) -> int:
@@ -76,8 +93,9 @@ class Voxels:
 
     @cached_property
     def core(self) -> Bits:
-        """Filled cells whose six neighbours are filled too."""
-        return eroded(self.filled)
+        """Filled cells whose six neighbours are filled too; of parts without any, a single empty word."""
+        core = eroded(self.filled)
+        return core if core.any() else np.zeros((1, 1, 1), np.uint64)
 
     @cached_property
     def halo(self) -> Bits:
@@ -86,8 +104,9 @@ class Voxels:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the three grids take at most."""
-        return 3 * self.filled.nbytes
+        """Memory that the grids take which were asked for so far."""
+        made = (self.__dict__.get(name) for name in ("core", "halo"))
+        return self.filled.nbytes + sum(grid.nbytes for grid in made if grid is not None)
 
 
 def lattice_vertices(mesh: Mesh, pitch: float) -> Floats:
@@ -114,6 +133,9 @@ def voxelise(mesh: Mesh, pitch: float = PITCH, name: str = "mesh", shell: Shell 
         raise KernelError(
             f"part {name!r} takes {shape[1]} × {shape[0]} rows of cells of {pitch * 1000:.3g} mm, too many"
         )
+    work = _raster_work(vertices, mesh) if shell == "exact" else 0.0
+    if work > RASTER_LIMIT:
+        raise too_much_raster(name, work, pitch)
     surface = np.zeros(shape, np.uint64)
     if shell == "exact":
         raster(vertices, arrays_of(mesh)[1], surface, corner)
@@ -122,7 +144,28 @@ def voxelise(mesh: Mesh, pitch: float = PITCH, name: str = "mesh", shell: Shell 
     bits = filled(surface)
     cells, *sums = count_and_sums(bits)
     centre = (np.array([corner[2] * 64, corner[1], corner[0]]) + np.array(sums) / cells + 0.5) * pitch
-    return Voxels(pitch, corner, (low[0], low[1], low[2]), (high[0], high[1], high[2]), bits, cells, centre)
+    first, final = (low[0], low[1], low[2]), (high[0], high[1], high[2])
+    return Voxels(pitch, corner, first, final, bits, cells, centre, work)
+
+
+def _raster_work(vertices: Floats, mesh: Mesh) -> float:
+    """Rows and words that triangles pass at most, from vertices in cells: layers·rows, and a 64th of the
+    cells that the faces of a triangle's box have along x."""
+    corners = np.floor(vertices)
+    total = 0.0
+    for start in range(0, len(mesh.faces), RASTER_CHUNK):
+        each = corners[mesh.faces[start : start + RASTER_CHUNK]]
+        x, y, z = (each.max(axis=1) - each.min(axis=1) + 1).T
+        total += float((y * z + x * (y + z) / 64).sum())
+    return total
+
+
+def too_much_raster(name: str, work: float, pitch: float) -> KernelError:
+    """The refusal of a part with many large triangles."""
+    return KernelError(
+        f"the triangles of part {name!r} pass {work:.2g} rows of cells of {pitch * 1000:.3g} mm, too many: "
+        "fewer or smaller triangles are needed"
+    )
 
 
 def _samples(mesh: Mesh, pitch: float) -> Floats:
@@ -155,9 +198,20 @@ _cache: OrderedDict[_Key, Voxels] = OrderedDict()
 _lock = threading.Lock()
 
 
+def _key(part: Part, pitch: float, shell: Shell) -> _Key:
+    return part.mesh.key, part.position, part.rotation, pitch, shell
+
+
+def part_raster_work(part: Part, pitch: float) -> float:
+    """Rows and words that a part's triangles pass at most, from memory where its voxels are."""
+    with _lock:
+        known = _cache.get(_key(part, pitch, "exact"))
+    return known.raster_work if known else _raster_work(lattice_vertices(part.world, pitch), part.world)
+
+
 def part_voxels(part: Part, pitch: float = PITCH, shell: Shell = "exact") -> Voxels:
     """Voxels of a placed part, from memory where mesh, pose and pitch were seen lately."""
-    key = (part.mesh.key, part.position, part.rotation, pitch, shell)
+    key = _key(part, pitch, shell)
     with _lock:
         if key in _cache:
             _cache.move_to_end(key)
@@ -175,13 +229,27 @@ def design_pitch(design: Design) -> float:
     """Pitch for S.1–S.3, m: fine enough for the design's size and thin parts, coarse enough for memory.
 
     clip(min(D/250, t/4), 0.4 mm, 4 mm) with D the diagonal and t the median of the parts' smallest extents,
-    enlarged in steps of ×1.25 up to 4 mm while the boxes of all parts hold more than 3e8 cells.
+    enlarged in steps of ×1.25 up to 4 mm while the boxes of all parts hold more than 3e8 cells or take too
+    many words. Words are counted as if the parts lay the worst way, so that turning a design changes nothing.
     """
     if not design.parts:
         return PITCH
     sizes = np.array([part.world.size for part in design.parts])
     thickness = float(np.median(sizes.min(axis=1)))
-    pitch = min(max(min(design.diagonal / 250, thickness / 4), MIN_PITCH), PITCH)
-    while pitch < PITCH and float(np.prod(sizes / pitch + 1, axis=1).sum()) > TOTAL_CELLS:
-        pitch = min(pitch * 1.25, PITCH)
+    pitch = min(max(min(design.diagonal / DIAGONAL_CELLS, thickness / THICKNESS_CELLS), MIN_PITCH), PITCH)
+    while pitch < PITCH and _too_fine(sizes, pitch):
+        pitch = min(pitch * PITCH_STEP, PITCH)
     return pitch
+
+
+def _too_fine(sizes: Floats, pitch: float) -> bool:
+    """Whether boxes of these sizes [n, 3], m, hold more cells or words than a design may take."""
+    cells = sizes / pitch + 1
+    if float(np.prod(cells, axis=1).sum()) > TOTAL_CELLS:
+        return True
+    rows = cells + 2 * MARGIN + 1
+    others = np.prod(rows, axis=1)[:, None] / rows
+    # An interval of n cells lies in (n + 63)/64 words on average and in (n + 126)/64 at most.
+    mean = (others * (rows + 63) / 64).max(axis=1)
+    most = (others * (rows + 126) / 64).max(axis=1)
+    return float(mean.sum()) > TOTAL_WORDS or float(most.max()) > WORD_LIMIT
