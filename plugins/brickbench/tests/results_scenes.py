@@ -80,4 +80,4 @@ def ratings() -> dict[str, Ratings]:
         else Verdict(d.task, d.question, d.first, d.second, 2)
         for d in duels
     ]
-    return rate_by_setting(verdicts, {"t1": "model", "t2": "model"})
+    return rate_by_setting(verdicts, {"t1": "model", "t2": "model"})[0]

@@ -114,6 +114,19 @@ def test_model_that_is_too_large() -> None:
     assert refused(source)[0] == "too_large"
 
 
+@pytest.mark.parametrize(
+    "made", ["pathlib.Path(path).symlink_to('/etc/passwd')", "os.mkfifo(path)", "pathlib.Path(path).mkdir()"]
+)
+def test_model_that_is_no_plain_file(made: str) -> None:
+    source = ASSEMBLY + (
+        f"import os, pathlib\nclass Odd(Assembly):\n    def write(self, path):\n        {made}\n"
+        "def build():\n    return Odd('odd')\n"
+    )
+    code, message = refused(source)
+    assert code == "build_failed"
+    assert "MB" not in message
+
+
 def test_more_parts_than_a_model_may_have() -> None:
     source = ASSEMBLY + (
         "def build():\n    inner = Assembly('a'); inner.add('3001')\n"

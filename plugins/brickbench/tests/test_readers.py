@@ -152,6 +152,11 @@ def check_against_bricknet(*models: str, least_parts: int) -> None:
         assert np.abs(poses - np.array([row[2:14] for row in rows], float)).max() < 2e-5
 
 
+def test_a_brick_list_that_begins_with_a_mistake_is_told_as_one():
+    with pytest.raises(ReaderError, match=r"line 1: wanted a brick such as .* not '2x4 \(-1,0,0\)'"):
+        read_scene("2x4 (-1,0,0)\n2x4 (0,0,0)\n")
+
+
 def test_a_tower_stands_where_bricknet_puts_it():
     turned = "0 0 1 0 1 0 -1 0 0"
     lines = ["1 4 0 0 0 1 0 0 0 1 0 0 0 1 3001.dat", f"1 1 10 -24 30 {turned} 3001.dat"]

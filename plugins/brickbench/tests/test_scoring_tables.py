@@ -86,7 +86,7 @@ def test_main_table_pools_the_settings() -> None:
         for question in QUESTIONS
         for pair in (("best", "s"), ("s", "best"))
     ]
-    ratings = rate_by_setting(verdicts, {"m1": "model"}, draws=10)
+    ratings, _ = rate_by_setting(verdicts, {"m1": "model"}, draws=10)
     table = main_table(records, ratings)
     named = [(row["setting"], row["system"]) for row in table]
     assert named == [

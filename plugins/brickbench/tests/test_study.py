@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from evalkit import Candidate, Task, UsageError
 from evalkit_brickbench import study, study_results
+from evalkit_brickbench.designs import candidate_of
 from evalkit_brickbench.judges.entrants import Build, Entrants
 from evalkit_brickbench.scoring.human import Comparison, Match
 from evalkit_brickbench.study import draw_builds, draw_models, picture_of, plan_designs, plan_human
@@ -98,6 +100,37 @@ def test_a_folder_holds_pages_pictures_and_a_key(designs):
     shown = {path.name for path in (designs / "pictures").iterdir()}
     assert shown == {picture_of(found, c, side) for c in found.comparisons for side in (c.first, c.second)}
     assert len(shown) == 12
+
+
+def test_the_key_is_for_its_owner(designs):
+    assert (designs / "key.json").stat().st_mode & 0o777 == 0o600
+    assert (designs / "index.html").stat().st_mode & 0o044
+
+
+def test_pages_keep_answers_and_count_open_pairs(designs):
+    pages = [(designs / f"rater-00{n}.html").read_text() for n in (1, 2)]
+    stores = [re.search('data-study="([0-9a-f]{16})"', page)[1] for page in pages]
+    assert stores[0] != stores[1]
+    for page in pages:
+        assert page.count('<p id="open">') == 1
+        assert "localStorage" in page
+
+
+def test_models_of_quite_other_sizes_are_told():
+    who = entrants()
+    shown = draw_builds(who, quiet)
+    fair = plan_human(who, shown, draw_models(models(1, 2, 3, 4), quiet), 3, 12, 0)
+    assert fair.notes == ()
+    (note,) = plan_human(who, shown, draw_models(models(60), quiet), 3, 12, 0).notes
+    assert re.search(r"^12 of 12 builds stand beside .* more than 2 times .* beside set-60.ldr \(60\)", note)
+
+
+def test_why_no_human_model_can_be_shown_is_told():
+    broken = Build("human", "0" * 64, candidate_of("bad.ldr", b"no model at all"), {})
+    with pytest.raises(UsageError, match=r"no human models to match; human on bad.ldr can't be shown: "):
+        plan_human(
+            entrants(), draw_builds(entrants(), quiet), draw_models({"bad.ldr": broken}, quiet), 3, 12, 0
+        )
 
 
 def test_raters_learn_nothing_of_the_systems(designs):

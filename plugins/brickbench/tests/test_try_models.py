@@ -276,6 +276,14 @@ def test_the_smoke_suite_runs_offline(tmp_path):
     assert run["metrics"]["brickbench.valid"]["value"] == 1.0
 
 
+def test_a_program_that_fails_is_told_in_a_line(tmp_path):
+    (tmp_path / "build.py").write_text("def build():\n    return 1 / 0\n")
+    done = evalkit("try", "brickbench.model", "build.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "build.py, line 2: ZeroDivisionError: division by zero" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("setting", ["kit", "meshes"])
 def test_a_missing_library_is_told_before_there_is_a_run(setting, monkeypatch, tmp_path):
     monkeypatch.delenv("LDRAWDIR", raising=False)

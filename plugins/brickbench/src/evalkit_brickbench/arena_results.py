@@ -14,7 +14,7 @@ from evalkit_brickbench.arena import Schedule, Verdicts
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, Anchors
 from evalkit_brickbench.judges.entrants import Entrants
 from evalkit_brickbench.scoring import ratings as elo
-from evalkit_brickbench.scoring.pairwise import QUESTIONS, PositionBias, Verdict, position_bias
+from evalkit_brickbench.scoring.pairwise import QUESTIONS, PositionBias, position_bias
 
 RESULTS = "results.json"
 """The file in an arena's folder that holds what `as_json` gives."""
@@ -35,7 +35,9 @@ def results(entrants: Entrants, found: Schedule, known: Verdicts, anchors: Ancho
     Draws between equal files count in ratings and, since nobody judged them, not in the bias.
     """
     notes = [NOT_COMPARABLE]
-    ratings, problems = _ratings(entrants, known.all, anchors)
+    setting_of = {name: str(task.hidden["setting"]) for name, task in entrants.tasks.items()}
+    core = None if anchors is None else anchors.systems
+    ratings, problems = elo.rate_by_setting(known.all, setting_of, core)
     notes += [f"{setting}: {r.warning}" for setting, r in ratings.items() if r.warning]
     notes += problems
     if anchors is not None:
@@ -52,24 +54,6 @@ def results(entrants: Entrants, found: Schedule, known: Verdicts, anchors: Ancho
         q: position_bias(v for v in known.judged if v.question == q) for q in QUESTIONS
     }
     return Results(ratings, bias, notes)
-
-
-def _ratings(
-    entrants: Entrants, verdicts: Sequence[Verdict], anchors: Anchors | None
-) -> tuple[dict[str, elo.Ratings], list[str]]:
-    """Ratings overall and, where there are several, by setting; why the others don't exist."""
-    setting_of = {name: str(task.hidden["setting"]) for name, task in entrants.tasks.items()}
-    settings = sorted({setting_of[v.task] for v in verdicts})
-    parts = {elo.OVERALL: list(verdicts)}
-    parts |= {s: [v for v in verdicts if setting_of[v.task] == s] for s in settings}
-    rated, problems = {}, []
-    for setting, part in parts.items():
-        core = None if anchors is None else set(anchors.systems) & set(elo.systems_of(part))
-        try:
-            rated[setting] = elo.rate(part, core)
-        except ValueError as error:
-            problems.append(f"{setting}: no ratings: {error}")
-    return rated, problems
 
 
 def tables(found: Results) -> list[Table]:

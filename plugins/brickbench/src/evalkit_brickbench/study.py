@@ -10,9 +10,9 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,12 +32,15 @@ from evalkit_brickbench.scoring.human import (
 )
 from evalkit_brickbench.scoring.pairwise import select_views
 from evalkit_brickbench.study_pages import index_page, rater_page
+from evalkit_brickbench.writing import write_whole
 
 Kind = Literal["designs", "human"]
 KEY, ANSWERS = "key.json", "answers.csv"
 HUMAN = "human"
 """What the models made by people are called as a system."""
 VIEW_PX = 400
+UNEVEN = 2.0
+"""Builds and human models whose numbers of parts differ by more than this factor are told."""
 LARGEST_ANSWERS_BYTES = 64 << 20
 Say = Callable[[str], None]
 
@@ -102,7 +105,7 @@ def plan_designs(who: Entrants, shown: Shown, n_raters: int, per_rater: int, see
     try:
         dealt = study_design(shown.pictures, n_raters, per_rater=per_rater, seed=seed)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError("; ".join([str(error), *shown.unseen])) from error
     return Study("designs", seed, tuple(dealt), _prompts(who), _names(shown), notes=tuple(shown.unseen))
 
 
@@ -116,15 +119,29 @@ def plan_human(who: Entrants, shown: Shown, people: Shown, n_raters: int, per_ra
         matches = match_human_models(parts, {name: row[HUMAN] for name, row in people.parts.items()})
         dealt = study_against_humans(shown.pictures, n_raters, HUMAN, per_rater=per_rater, seed=seed)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError("; ".join([str(error), *shown.unseen, *people.unseen])) from error
     human_model = {match.build: match.human_model for match in matches}
     pictures = _names(shown)
     for task, row in shown.pictures.items():
         for system in sorted(row):
             chosen = human_model[_pair(task, system)]
             pictures[task][_against(system)] = _file_name(people.pictures[chosen][HUMAN])
-    notes = (*shown.unseen, *people.unseen)
+    notes = (*shown.unseen, *people.unseen, *_uneven(matches))
     return Study("human", seed, tuple(dealt), _prompts(who), pictures, tuple(matches), notes)
+
+
+def _uneven(matches: Sequence[Match]) -> list[str]:
+    """A note where builds stand beside models of quite other sizes, which raters would see first of all."""
+    ratios = {match: match.human_parts / match.build_parts for match in matches}
+    uneven = [match for match, ratio in ratios.items() if not 1 / UNEVEN <= ratio <= UNEVEN]
+    if not uneven:
+        return []
+    worst = max(uneven, key=lambda match: abs(log(ratios[match])))
+    return [
+        f"{len(uneven)} of {len(matches)} builds stand beside a model with more than {UNEVEN:g} times as "
+        f"many or as few parts; {worst.build} ({worst.build_parts}) beside {worst.human_model} "
+        f"({worst.human_parts})"
+    ]
 
 
 def _pair(task: str, system: str) -> str:
@@ -174,11 +191,7 @@ def write_study(study: Study, shown: Sequence[Shown], folder: Path) -> None:
     files[KEY] = (json.dumps(_key(study), indent=1, ensure_ascii=False) + "\n").encode()
     try:
         for name, data in files.items():  # the key comes last: a folder with one is whole
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_suffix(".tmp")
-            temporary.write_bytes(data)
-            os.replace(temporary, path)
+            write_whole(folder / name, data, 0o600 if name == KEY else None)
     except OSError as error:
         raise UsageError(f"can't write to {folder}: {error.strerror or error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from html import escape
 
@@ -23,10 +24,37 @@ function answers() {
   }
   return rows.join("\\n") + "\\n";
 }
+const data = document.body.dataset;
+const sections = document.querySelectorAll("section");
+function openPairs() {
+  return [...sections].filter((section) => !section.querySelector("input:checked")).length;
+}
+function tell() {
+  const left = openPairs();
+  document.querySelector("#open").textContent =
+    left ? `Pairs without an answer: ${left} of ${sections.length}` : "All pairs have an answer.";
+}
+function kept() {
+  try { return JSON.parse(localStorage.getItem(data.study)) || {}; } catch { return {}; }
+}
+function keep() {
+  const chosen = [...document.querySelectorAll("input:checked")].map((input) => [input.name, input.value]);
+  try {
+    localStorage.setItem(data.study, JSON.stringify(Object.fromEntries(chosen)));
+  } catch { /* the browser keeps nothing: then only the saved file does */ }
+}
+for (const [name, value] of Object.entries(kept())) {
+  const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
+  if (input) input.checked = true;
+}
+document.addEventListener("change", () => { keep(); tell(); });
+tell();
 document.querySelector("button").addEventListener("click", () => {
+  const left = openPairs();
+  if (left && !confirm(`Pairs without an answer: ${left}. Save all the same?`)) return;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([answers()], { type: "text/csv" }));
-  link.download = document.body.dataset.file;
+  link.download = data.file;
   link.click();
 });
 """
@@ -39,10 +67,16 @@ def rater_page(rater: int, rows: Sequence[tuple[str, str, str, str]]) -> str:
     return _page(
         f"Rater {rater}",
         f"<h1>Which model do you prefer?</h1>\n<p>Each pair shows two models of toy bricks, each from four "
-        f"sides. Choose one of each pair, then save your answers and send the file {file} back.</p>\n"
-        f"{sections}\n<p><button>Save answers</button></p>\n<script>\n{_SCRIPT}</script>",
-        f' data-file="{file}"',
+        f"sides. Choose one of each pair, then save your answers and send the file {file} back. What you "
+        f"chose is kept in this browser if you close the page.</p>\n"
+        f'{sections}\n<p id="open"></p>\n<p><button>Save answers</button></p>\n<script>\n{_SCRIPT}</script>',
+        f' data-file="{file}" data-study="{_fingerprint(rater, rows)}"',
     )
+
+
+def _fingerprint(rater: int, rows: Sequence[tuple[str, str, str, str]]) -> str:
+    """What a browser keeps a page's answers under: pages of other studies mustn't find them."""
+    return hashlib.sha256(repr((rater, list(rows))).encode()).hexdigest()[:16]
 
 
 def _section(number: int, total: int, name: str, prompt: str, left: str, right: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from evalkit import Candidate, Execution, Task, UsageError, Verdict
 from evalkit_brickbench.designs import candidate_of, look
 from evalkit_brickbench.inspection import Inspection, Protocol, tools
 from evalkit_brickbench.inventory import resolved_stock, used
-from evalkit_brickbench.kit.runner import MODEL
+from evalkit_brickbench.kit.runner import MODEL, SOURCE
 from evalkit_brickbench.ldraw.notes import LDrawError
 from evalkit_brickbench.ldraw.reader import SIZE_LIMIT_BYTES
 from evalkit_brickbench.part_rules import PartRules
@@ -22,6 +23,7 @@ from evalkit_brickbench.report import as_json, as_text
 from evalkit_brickbench.settings import BrickSettings, settings_of
 
 FREE_TASK = "any"
+_PLACE = re.compile(rf' *File "{re.escape(SOURCE)}", line ([0-9]+)')
 
 
 def open_model(path: Path, settings: Mapping[str, Any]) -> Candidate:
@@ -55,8 +57,15 @@ def _built(source: bytes, settings: BrickSettings) -> Candidate:
 
     built = build(source, settings.sandbox)
     if built.model is None:
-        raise UsageError("it builds no model" if built.violation is None else built.violation.message)
+        raise UsageError("it builds no model" if built.violation is None else _brief(built.violation.message))
     return candidate_of(MODEL, built.model)
+
+
+def _brief(message: str) -> str:
+    """A message of a line: of a traceback the last place in build.py and what was raised there."""
+    lines = message.splitlines()
+    places = [place for line in lines if (place := _PLACE.match(line))]
+    return f"{SOURCE}, line {places[-1][1]}: {lines[-1].strip()}" if places else message
 
 
 def free_task(settings: Mapping[str, Any]) -> Task:

@@ -15,6 +15,7 @@ from evalkit_brickbench.figures.question_graph import layers, question_graph
 from evalkit_brickbench.results import Outcomes
 from evalkit_brickbench.scoring.ratings import OVERALL, Ratings
 from evalkit_brickbench.tasks.schema import Question
+from evalkit_brickbench.writing import write_whole
 
 RatingsBySetting = Mapping[str, Ratings]
 NO_JUDGE = "no judge answered questions about these builds (evalkit rescore --judge)"
@@ -100,8 +101,7 @@ def write_figures(
 
 def _write(path: Path, data: bytes) -> Path:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        write_whole(path, data)
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror or error}") from error
     return path

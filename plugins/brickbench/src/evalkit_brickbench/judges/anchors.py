@@ -42,7 +42,7 @@ def read_anchors(path: Path) -> Anchors:
     if not _is_sound(found):
         raise UsageError(
             f'{path}: wanted {{"name": text, "systems": [names, two or more], "builds": {{system: {{task: '
-            "sha256}}}}, of which builds may be left out"
+            "sha256}}}, of which builds may be left out"
         )
     digest = hashlib.sha256(content).hexdigest()
     return Anchors(found["name"], digest, tuple(found["systems"]), found.get("builds", {}))

@@ -66,9 +66,13 @@ def _judged(outcome: Outcome, limits: Limits) -> Built:
         return _refused("timeout", f"{SOURCE} ran for more than {limits.wall_s:g} s")
     if outcome.status == "memory":
         return _refused("memory", f"{SOURCE} took more than {limits.memory_bytes >> 20} MB of memory")
-    if outcome.status == "output" or MODEL in outcome.omitted:
+    if outcome.status == "output":
         return _refused(
             "too_large", f"{SOURCE} wrote a model, or printed, more than {MAX_MODEL_BYTES >> 20} MB"
+        )
+    if MODEL in outcome.omitted:
+        return _refused(
+            "build_failed", f"{SOURCE} left a {MODEL} that can't be taken: {outcome.omitted[MODEL]}"
         )
     if FAILURE in outcome.files:
         return _refused(*_failure(outcome.files[FAILURE]))

@@ -32,6 +32,9 @@ _NUMBER = r" *([0-9]{1,6}) *"
 LINE = re.compile(rf"([0-9]{{1,2}})x([0-9]{{1,2}}) *\({_NUMBER},{_NUMBER},{_NUMBER}\)")
 """A brick: studs along x and y, then the cell of its corner."""
 
+BEGINNING = re.compile(r"[0-9]+x[0-9]+ *\(")
+"""How a line begins that means to be a brick, right or wrong."""
+
 _AS_IT_IS = np.eye(3)
 _TURNED = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 
@@ -64,7 +67,9 @@ def _bricks(text: str) -> Iterator[tuple[str, bool, tuple[float, float, float]]]
             continue
         match = LINE.fullmatch(line.strip())
         if match is None:
-            raise ReaderError(number, f"wanted a brick such as '2x4 (0,0,0)', not {line.strip()[:60]!r}")
+            raise ReaderError(
+                number, f"wanted a brick such as '2x4 (0,0,0)', cells from 0, not {line.strip()[:60]!r}"
+            )
         along_x, along_y, x, y, z = map(int, match.groups())
         stem = BRICKS.get((max(along_x, along_y), min(along_x, along_y)))
         if stem is None:

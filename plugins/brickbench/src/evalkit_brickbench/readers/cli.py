@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from evalkit import UsageError
+from evalkit_brickbench.writing import write_whole
 
 MODEL = "model.mpd"
 """The file of a design in a folder of submissions."""
@@ -70,8 +71,7 @@ def _import_one(file: Path, output: Path, colour: int) -> Path:
     found = as_ldraw(data, file.name, colour)
     if found is data:
         raise UsageError(f"{file} is neither BrickNet's path text nor BrickGPT's list of bricks")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(found)
+    write_whole(output, found)
     return output
 
 
@@ -97,7 +97,6 @@ def _import_rows(file: Path, folder: Path, colour: int) -> tuple[list[Path], lis
                 problems.append(f"row {sample.row}, {sample.id}: {error}")
                 continue
             path = folder / sample.id / MODEL
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(write_ldr(scene, title=sample.id))
+            write_whole(path, write_ldr(scene, title=sample.id))
             written[sample.id] = path
     return list(written.values()), problems

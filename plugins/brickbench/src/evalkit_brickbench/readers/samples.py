@@ -12,7 +12,7 @@ from typing import Literal
 
 from evalkit_brickbench.ldraw.writer import write_ldr
 from evalkit_brickbench.parts.wheels import WheelCatalogue
-from evalkit_brickbench.readers.brick_list import LINE, read_brick_list
+from evalkit_brickbench.readers.brick_list import BEGINNING, read_brick_list
 from evalkit_brickbench.readers.errors import ReaderError
 from evalkit_brickbench.readers.path_text import read_path_text
 from evalkit_brickbench.scene import Scene
@@ -39,7 +39,7 @@ class Sample:
 def format_of(text: str) -> Format | None:
     """Which format a text begins in; None if neither, such as for LDraw."""
     first = next((line for line in text[:4000].splitlines() if line.strip()), "")
-    if LINE.fullmatch(first.strip()):
+    if BEGINNING.match(first.strip()):
         return "brick-list"
     return "path-text" if _NODE.match(first) else None
 

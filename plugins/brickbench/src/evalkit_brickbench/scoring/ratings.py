@@ -131,23 +131,24 @@ def rate_by_setting(
     prior: float = PRIOR,
     draws: int = DRAWS,
     seed: int = SEED,
-) -> dict[str, Ratings]:
-    """`rate` of each setting's tasks, and of all together under `overall`.
+) -> tuple[dict[str, Ratings], list[str]]:
+    """`rate` of all tasks together under `overall`, and of each setting's; why others can't be rated.
 
-    `setting_of` maps a task to its setting. Anchors that a setting has no verdicts on are left out there.
-    Errors as in `rate`, after the setting's name; KeyError on a task without a setting.
+    `setting_of` maps a task to its setting. Anchors that have no verdicts among a setting's are left out
+    there. KeyError on a task without a setting.
     """
     chosen: dict[str, list[Verdict]] = {OVERALL: list(verdicts)}
     for setting in sorted({setting_of[v.task] for v in verdicts}):
         chosen[setting] = [v for v in verdicts if setting_of[v.task] == setting]
     found: dict[str, Ratings] = {}
+    problems: list[str] = []
     for name, part in chosen.items():
-        known = anchors if anchors is None or name == OVERALL else set(anchors) & set(systems_of(part))
+        known = None if anchors is None else set(anchors) & set(systems_of(part))
         try:
             found[name] = rate(part, known, prior=prior, draws=draws, seed=seed)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from error
-    return found
+            problems.append(f"{name}: no ratings: {error}")
+    return found, problems
 
 
 def rate_one_question(
