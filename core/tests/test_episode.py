@@ -26,7 +26,7 @@ from evalkit import (
     Violation,
     sha256_of,
 )
-from evalkit.episode import INLINE_BYTES, LoopExecutor, Rules, play
+from evalkit.episode import INLINE_BYTES, MAX_REFUSED_REPLIES, LoopExecutor, Rules, play
 from evalkit.errors import EndReason
 from evalkit.run.trial import MemorySink
 from evalkit.types import Episode, EpisodeKey
@@ -227,11 +227,41 @@ def test_tool_budget_serves_only_what_is_past_it() -> None:
     assert episode.end["reason"] == EndReason.DONE
 
 
-def test_refusals_in_a_row_end_the_episode() -> None:
-    episode = walk(Plays(*[say(PUSH)] * 9), tool_calls=1)
+def test_what_is_served_past_the_budget_is_served_after_many_refusals() -> None:
+    replies = [say(PUSH)] * 12 + [say(*[PUSH] * 60, SUBMIT)]
+    episode = walk(Plays(*replies), tool_calls=1)
+    results = list(episode.of("result"))
+    assert [r["ok"] for r in results] == [True, *[False] * 71, True]
+    message = "the budget of tool calls (1) is used up; only submit is served"
+    assert results[1]["data"] == {"ok": False, "code": "over_budget", "message": message}
+    assert episode.end["reason"] == EndReason.DONE
+
+
+def test_replies_with_refused_calls_end_the_episode() -> None:
+    episode = walk(Plays(*[say(PUSH)] * (MAX_REFUSED_REPLIES + 9)), tool_calls=1)
     assert episode.end["reason"] == EndReason.LIMIT
     assert episode.end["detail"].startswith("tool_calls")
+    assert episode.counters["calls"] == MAX_REFUSED_REPLIES + 2
+
+
+def test_refusals_in_a_row_end_the_episode_where_nothing_is_served_past_the_budget() -> None:
+    class OnlyLooks(Sums):
+        def tools(self) -> Sequence[Tool]:
+            return (Tool("look", "See the sum.", meters=("looks",)),)
+
+    episode = walk(Plays(*[say(LOOK)] * 9), OnlyLooks(), meter_looks=1)
+    assert episode.end["detail"] == "meter:looks: 3 refused calls in a row"
     assert episode.counters["calls"] == 5
+
+
+def test_an_environment_words_what_the_walk_refuses() -> None:
+    class Words(Sums):
+        def refusal(self, call: ToolCall, code: str, message: str) -> dict[str, Any]:
+            return {"error": f"{call.name}: {code}"}
+
+    unknown, wrong = walk(Plays(say(("pusch", {})), say(("push", {}))), Words()).of("result")
+    assert unknown["data"] == {"ok": False, "code": "unknown_tool", "error": "pusch: unknown_tool"}
+    assert wrong["data"] == {"ok": False, "code": "arguments", "error": "push: arguments"}
 
 
 def test_call_limit_names_itself_and_what_was_observed() -> None:

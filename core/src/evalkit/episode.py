@@ -43,8 +43,8 @@ T = TypeVar("T")
 INLINE_BYTES = 2048
 #: After this many calls in a row that the budget refused, the episode ends.
 MAX_REFUSALS = 3
-#: After so many replies in a row of which calls were refused, where a tool is served past the budget: what was
-#: built can still be handed in with it.
+#: Where a tool is served past the budget, with which the agent can still hand in: after so many replies in a
+#: row of which calls were refused.
 MAX_REFUSED_REPLIES = 40
 #: What a reply was spent on is no reason to leave out some of its calls.
 _PER_REPLY = ("calls", "tool_calls", "llm_calls", "tokens", "cost")
@@ -373,7 +373,11 @@ class _Walk:
         name = budget.removeprefix("meter:").replace("_", " ")
         message = f"the budget of {name} ({self.rules.limits[budget]:g}) is used up"
         served = self._served_past_budget()
-        return message if budget != "tool_calls" or not served else f"{message}; only {', '.join(served)} is served"
+        return (
+            message
+            if budget != "tool_calls" or not served
+            else f"{message}; only {', '.join(served)} is served"
+        )
 
     def _refused(self, call: ToolCall, code: str, message: str) -> StepResult:
         """The result of a call that never reaches the environment, in its words if it has some."""

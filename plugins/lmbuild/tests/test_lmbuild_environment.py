@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from evalkit import Candidate, StepContext, StepResult, Task, ToolCall, UsageError, Verdict
+from evalkit import Candidate, Reply, StepContext, StepResult, Task, ToolCall, UsageError, Verdict
+from evalkit.episode import Rules as WalkRules
+from evalkit.episode import play
+from evalkit.run.trial import MemorySink
+from evalkit.types import EpisodeKey
 from evalkit_lmbuild.candidates import candidate_design
 from evalkit_lmbuild.environment import BuildEnvironment
 from evalkit_lmbuild.formats import write_design
@@ -89,9 +93,61 @@ def test_calls_are_counted_by_round() -> None:
     assert not refused.ok
     assert "only submit is served" in refused.observation.data["error"]
     assert not refused.done
-    assert after(164).done
+    assert not after(199).done
     assert after(161, "submit").ok
     assert after(162).ok
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "words"),
+    [
+        ("chekc", {}, "unknown_tool", "there is no tool 'chekc'"),
+        ("check", {"x": 1}, "arguments", "check: it takes no arguments"),
+        (
+            "place_part",
+            {"part_id": "P001", "instance_id": "a", "position": [0, 0, float("nan")]},
+            "arguments",
+            "place_part: position[2] is nan; it has to be a finite number",
+        ),
+        (
+            "create_part",
+            {"name": "a", "program": 7},
+            "arguments",
+            "program is 7; it has to be an object or a text",
+        ),
+        ("remove_part", {"instance_id": "a", "colour": 1}, "arguments", "there is no argument 'colour'"),
+        ("check", {}, "over_budget", "the budget of checks (0) is used up"),
+    ],
+)
+def test_refusals_have_one_shape(name: str, arguments: dict[str, Any], code: str, words: str) -> None:
+    limits = {"meter:checks": 0.0} if code == "over_budget" else {}
+    (result,) = played([ToolCall(name, arguments), ToolCall("submit")], limits)[:1]
+    assert result["data"].keys() == {"ok", "code", "error"}
+    assert (result["data"]["ok"], result["data"]["code"]) == (False, code)
+    assert words in result["data"]["error"]
+
+
+def test_submit_is_served_however_far_past_the_budget() -> None:
+    results = played([*[ToolCall("get_scene")] * 12, ToolCall("submit")], {"tool_calls": 2.0})
+    assert [result["ok"] for result in results] == [True, True, *[False] * 10, True]
+    assert results[5]["data"]["error"] == "the budget of tool calls (2) is used up; only submit is served"
+
+
+def played(calls: list[ToolCall], limits: dict[str, float]) -> list[dict[str, Any]]:
+    """The results of calls, a reply each, as the walk records them."""
+
+    class Calls:
+        def start(self, tools: Any, seed: int) -> None:
+            self.left = list(calls)
+
+        def act(self, observation: Any, ctx: StepContext) -> Reply:
+            return Reply((self.left.pop(0),))
+
+    sink, key = MemorySink(), EpisodeKey("calls", "milking_stool", "name_only", 1)
+    play(
+        key, task("milking_stool"), 0, BuildEnvironment(settings()), Calls(), WalkRules(limits, [], []), sink
+    )
+    return [event for event in sink.events if event["kind"] == "result"]
 
 
 def test_budgets_of_the_paper_grow_with_rounds() -> None:

@@ -22,6 +22,7 @@ from evalkit_lmbuild.formats import (
     write_design,
     write_glb,
 )
+from evalkit_lmbuild.handing_in import HandInError, documented
 
 
 def _box(*size: float) -> dict[str, Any]:
@@ -142,7 +143,9 @@ def test_joints_in_a_circle_are_refused_and_a_linkage_is_not() -> None:
         ('{"parts": [NaN]}', "NaN is not a finite number"),
         ("{", "isn't JSON: .* at line 1"),
         ("[" * 100_000, "nested too deep"),
-        ("9" * 5000, "huge number"),
+        ("9" * 5000, "too many digits"),
+        ("[1e999]", "1e999 is not a finite number"),
+        ('{"tool": "submit"}\n{"tool": NaN}', "NaN is not a finite number|Extra data"),
     ],
 )
 def test_files_that_are_no_json(tmp_path: Path, text: str, words: str) -> None:
@@ -150,6 +153,8 @@ def test_files_that_are_no_json(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text)
     with pytest.raises(DesignError, match=words):
         read_design(path)
+    with pytest.raises(HandInError, match=words):
+        documented(text.encode(), None, "design.json")
 
 
 def test_a_missing_file_and_a_missing_node(tmp_path: Path) -> None:

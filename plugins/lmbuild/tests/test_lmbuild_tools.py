@@ -206,9 +206,9 @@ def test_the_sequence(session: Session) -> None:
         ("place_part", {"part_id": "P01", "instance_id": "a", "position": [0, 0, 0]}, "did you mean 'P001'"),
         ("place_part", {"part_id": "P001", "instance_id": "top", "position": [0, 0, 0]}, "move_part"),
         ("place_part", {"part_id": "P001", "instance_id": "a b", "position": [0, 0, 0]}, "letters, digits"),
-        ("place_part", {"part_id": "P001", "instance_id": "a", "position": [0, 0, 5.5]}, "position.2"),
+        ("place_part", {"part_id": "P001", "instance_id": "a", "position": [0, 0, 5.5]}, "position[2]"),
         ("place_part", {"part_id": "P001", "instance_id": "a", "position": [0, 0]}, "position"),
-        ("place_part", {"part_id": "P001", "instance_id": "a", "position": [0, 0, True]}, "position.2"),
+        ("place_part", {"part_id": "P001", "instance_id": "a", "position": [0, 0, True]}, "position[2]"),
         (
             "place_part",
             {"part_id": "P001", "instance_id": "a", "position": [0, 0, 0], "material": "stel"},
@@ -248,6 +248,25 @@ def test_the_sequence(session: Session) -> None:
         ("render", {"views": ["under"]}, "views"),
         ("measure", {"a": "top", "b": "grund"}, "grund"),
         ("list_part", {}, "did you mean 'list_parts'"),
+        ("measure", {"a": "qqqqqqq", "b": "top"}, ", top. get_scene lists"),
+        ("set_part_info", {"instance_id": "top", "material": "zzz"}, "more. list_materials lists all"),
+        ("create_part", {"name": "new", "program": [1]}, "program is [1]; it has to be an object or a text"),
+        (
+            "remove_part",
+            {"instance_id": "top", "colour": 1},
+            "there is no argument 'colour'; there are instance_id",
+        ),
+        ("remove_part", {}, "instance_id is missing"),
+        ("move_part", {"instance_id": "top", "position": [0, 0]}, "position has 2 items; it needs 3"),
+        (
+            "move_part",
+            {"instance_id": "top", "position": [0, 0, 6]},
+            "position[2] is 6; it has to be at most 5",
+        ),
+        ("move_part", {"instance_id": "top", "position": "[0, 0, NaN]"}, "it has to be a list"),
+        ("set_assembly_sequence", {"steps": [{}]}, "steps[0].part is missing"),
+        ("set_assembly_sequence", {"steps": [3]}, "steps[0] is 3; it has to be an object or a text"),
+        ("render", {"views": ["under"]}, "views[0] is 'under'; it has to be one of 'cond', 'iso'"),
     ],
 )
 def test_refusals_say_what_to_do(session: Session, name: str, arguments: Any, words: str) -> None:

@@ -130,7 +130,7 @@ def _reading_error(tool: str, result: Event | None, episode: Episode) -> str:
     if result is None or result["ok"]:
         return ""
     data = {name: episode.load(value) for name, value in result.get("data", {}).items()}
-    message = str(data.get("message", ""))
+    message = str(data.get("message") or data.get("error", ""))
     return (
         ""
         if data.get("code") != "arguments" or message.startswith((f"{tool}: ", f"{tool} takes"))

@@ -70,4 +70,5 @@ class LimitCheck:
 
 def _over_budget(result: Event) -> bool:
     data = result.get("data", {})
-    return data.get("code") == "over_budget" and "tool_calls" in str(data.get("message", ""))
+    words = str(data.get("message") or data.get("error", "")).replace("_", " ")
+    return data.get("code") == "over_budget" and "tool calls" in words

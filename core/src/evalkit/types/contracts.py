@@ -24,6 +24,11 @@ class Environment(Protocol):
 
     Synchronous; the same task, seed and calls give the same states. Never calls a model. Never raises
     on what an agent sends: a mistake is a `StepResult` with `ok=False` or violations.
+
+    It may have two methods more. `limits(limits)` hears the episode's limits before `reset`.
+    `refusal(call, code, message) -> Mapping` words calls that never reach `step` (unknown tools, wrong
+    arguments, budgets that are used up) as the environment words its own refusals, in a field `message` or
+    `error`; what the agent sees holds `ok` and `code` beside it.
     """
 
     def __init__(self, settings: Settings) -> None: ...

@@ -23,12 +23,20 @@ from evalkit_lmbuild.prompt import system_prompt
 from evalkit_lmbuild.scene import Scene
 from evalkit_lmbuild.settings import TOOL_CALLS, settings_of
 from evalkit_lmbuild.tasks.pulled import verified_path
-from evalkit_lmbuild.tools import Outcome, Picture, Rules, Session, ToolSpec, call, check_report, offered
+from evalkit_lmbuild.tools import (
+    Outcome,
+    Picture,
+    Rules,
+    Session,
+    ToolSpec,
+    arguments_fault,
+    call,
+    check_report,
+    offered,
+)
 from evalkit_lmbuild.tools import scene_pictures as pictures_of
 
 SYSTEM = "evalkit"
-MAX_REFUSALS = 3
-"""So many calls past a round's budget are refused before the episode ends."""
 ROUND_BUDGETS = {"checks": 6, "renders": 4, "creates": 30}
 CREATES_ALONE = 60
 """Parts to create in a round of tier C."""
@@ -78,6 +86,14 @@ class BuildEnvironment:
             return self._submit()
         return StepResult(_observation(outcome), ok=outcome.data["ok"])
 
+    def refusal(self, call: ToolCall, code: str, message: str) -> Mapping[str, Any]:
+        """The words for a call that evalkit itself refuses, where the tools' own are."""
+        spec = self._tools.get(call.name)
+        if code == "arguments" and not call.error and spec is not None:
+            fault = arguments_fault(spec.arguments, call.arguments)
+            return {"error": message if fault is None else f"{call.name}: {fault}"}
+        return {"error": message}
+
     def feedback(self, verdict: Verdict, execution: Execution | None) -> Observation:
         """After the last submission the end, otherwise a review: check and pictures, free of charge."""
         data: dict[str, Any] = {"ok": True}
@@ -124,7 +140,7 @@ class BuildEnvironment:
         over = ctx.counters.get("tool_calls", 0) - calls
         if over > 0 and not spec.past_budget:
             why = f"the {calls} tool calls up to round {self._scene.round} are used up; only submit is served"
-            return _refusal(why, done=over > MAX_REFUSALS)
+            return _refusal(why)
         if spec.meter is not None and self._settings.budgets == "round":
             most = self._round_budget(spec.meter) * self._scene.round
             if ctx.counters.get(f"meter:{spec.meter}", 0) > most:
@@ -153,8 +169,8 @@ def _as_tool(spec: ToolSpec) -> Tool:
     return Tool(spec.name, spec.description, spec.arguments, meters, spec.past_budget)
 
 
-def _refusal(why: str, *, done: bool = False) -> StepResult:
-    return StepResult(Observation(data={"ok": False, "error": why}), done=done, ok=False)
+def _refusal(why: str) -> StepResult:
+    return StepResult(Observation(data={"ok": False, "error": why}), ok=False)
 
 
 def _observation(outcome: Outcome) -> Observation:

@@ -12,7 +12,13 @@ from typing import Any
 from evalkit import Artifact, Candidate
 from evalkit_lmbuild.candidates import DESIGN_GLB, GENERATED, MODEL_GLB, SCRIPT
 from evalkit_lmbuild.documents import joint_entry
-from evalkit_lmbuild.formats import DesignError, JointCompletion, completed_joints, import_generated
+from evalkit_lmbuild.formats import (
+    DesignError,
+    JointCompletion,
+    completed_joints,
+    import_generated,
+    parse_json,
+)
 
 DESIGN_JSON = "design.json"
 SCRIPT_JSON = "script.json"
@@ -121,15 +127,26 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def _json(data: bytes, name: str) -> Any:
-    """The JSON value in a text, or the list of those on its lines."""
+    """The JSON value in a text, or the list of those on its lines where the first of them is one."""
     try:
         text = data.decode("utf-8")
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError:
-            lines = [line for line in text.splitlines() if line.strip()]
-            if len(lines) < 2:
-                raise
-            return [json.loads(line) for line in lines]
-    except (ValueError, RecursionError) as error:
-        raise HandInError(f"{name} is no design.json: {error}") from error
+    except UnicodeDecodeError as error:
+        raise HandInError(f"{name}: it isn't UTF-8 text") from error
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        if len(lines) > 1 and _is_json(lines[0]):
+            return [parse_json(line, name) for line in lines]
+        return parse_json(text, name)
+    except DesignError as error:
+        raise HandInError(str(error)) from error
+
+
+def _is_json(line: str) -> bool:
+    """Whether a line is a value by itself, as those of JSON lines are."""
+    try:
+        json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    except (ValueError, RecursionError):
+        return True
+    return True

@@ -257,6 +257,11 @@ def unknown(what: str, name: object, known: Collection[str]) -> str:
     return f"there is no {what} {short(name)}; there are {', '.join(listed[:8])}{tail}"
 
 
+def sentence(text: str) -> str:
+    """A text that another sentence can follow."""
+    return text if text.endswith(("?", ".")) else f"{text}."
+
+
 def short(value: object) -> str:
     """A value for a message, cut to a readable length."""
     text = ascii(value[:60]) if isinstance(value, str) else ascii(value) if _is_small(value) else _kind(value)

@@ -7,6 +7,7 @@ Without a GLB a design is made of its `programs` and of parts of the catalogue.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from evalkit_lmbuild.design import Design, Joint, Mesh, rotation_matrix
 from evalkit_lmbuild.documents import design_of, document_of, program_meshes, vector
 from evalkit_lmbuild.formats.errors import DesignError
 from evalkit_lmbuild.formats.glb import read_glb, write_glb
-from evalkit_lmbuild.legality import problems, unknown
+from evalkit_lmbuild.legality import problems, short, unknown
 
 MAX_BYTES = 64 << 20
 """Of a design.json: 80 parts with the longest programs fit."""
@@ -113,17 +114,29 @@ def _document(path: Path) -> object:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8 text"
         raise DesignError(f"{path.name}: {reason}") from None
+    return parse_json(text, path.name)
+
+
+def parse_json(text: str, name: str) -> Any:
+    """The JSON value in a text; DesignError for anything else, and for numbers that aren't finite."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise DesignError(f"{path.name}: it isn't JSON: {error.msg} at line {error.lineno}") from None
-    except (ValueError, RecursionError) as error:
-        reason = str(error) if "finite" in str(error) else "nested too deep or a huge number"
-        raise DesignError(f"{path.name}: it can't be read: {reason}") from None
+        raise DesignError(f"{name}: it isn't JSON: {error.msg} at line {error.lineno}") from None
+    except RecursionError:
+        raise DesignError(f"{name}: it can't be read: it is nested too deep") from None
+    except ValueError as error:
+        reason = str(error) if "finite" in str(error) else "it holds a number of too many digits"
+        raise DesignError(f"{name}: it can't be read: {reason}") from None
 
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a finite number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_constant(short(text)[1:-1])
 
 
 def _check_fields(document: Mapping[str, Any], name: str) -> None:

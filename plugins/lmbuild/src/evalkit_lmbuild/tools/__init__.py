@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from evalkit_lmbuild.kernel import KernelError
 from evalkit_lmbuild.legality import unknown
 from evalkit_lmbuild.tools import _arguments, _joints, _parts, _placing, _review
+from evalkit_lmbuild.tools._faults import arguments_fault
 from evalkit_lmbuild.tools._review import check_report, design_report, scene_pictures
 from evalkit_lmbuild.tools._session import TIERS, Outcome, Picture, Refusal, Rules, Session, ToolSpec
 
@@ -27,6 +26,7 @@ __all__ = [
     "Rules",
     "Session",
     "ToolSpec",
+    "arguments_fault",
     "call",
     "check_report",
     "design_report",
@@ -166,15 +166,12 @@ def call(session: Session, name: str, arguments: Mapping[str, Any]) -> Outcome:
         return _refused(unknown("tool", name, [one.name for one in offered(session.rules)]))
     if session.scene.over:
         return _refused("the episode has ended")
+    if tool.arguments is not None and (fault := arguments_fault(tool.arguments, arguments)) is not None:
+        return _refused(fault)
     before = session.scene.copy()
     try:
-        read = tool.arguments.model_validate(dict(arguments)) if tool.arguments is not None else None
+        read = None if tool.arguments is None else tool.arguments.model_validate(dict(arguments))
         outcome = tool.run(session, read)
-    except ValidationError as error:
-        session.scene.take(before)
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "arguments"
-        return _refused(f"{where}: {first['msg']}")
     except (Refusal, KernelError) as refusal:
         session.scene.take(before)
         return _refused(str(refusal))

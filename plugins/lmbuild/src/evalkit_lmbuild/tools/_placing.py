@@ -14,6 +14,7 @@ from evalkit_lmbuild.legality import (
     MAX_PARTS,
     MAX_TEXT,
     id_fault,
+    sentence,
     short,
     size_fault,
     unknown,
@@ -118,7 +119,7 @@ def placed(scene: Scene, name: str) -> Instance:
             f"{name!r} is a part that can be placed, not a placed one: call place_part first, then use its "
             "instance_id"
         )
-    raise Refusal(f"{unknown('placed part', name, scene.instances)} get_scene lists what is placed")
+    raise Refusal(f"{sentence(unknown('placed part', name, scene.instances))} get_scene lists what is placed")
 
 
 def require_part(scene: Scene, part: str) -> None:
@@ -126,7 +127,9 @@ def require_part(scene: Scene, part: str) -> None:
     if scene.has_part(part):
         return
     known = [*scene.catalogue, *scene.created]
-    raise Refusal(f"{unknown('part', part, known)} list_parts lists them; create_part makes new ones")
+    raise Refusal(
+        f"{sentence(unknown('part', part, known))} list_parts lists them; create_part makes new ones"
+    )
 
 
 def anchor_point(part: Part, anchor: str) -> Floats:
@@ -176,4 +179,4 @@ def _require_words(role: str | None, material: str | None) -> None:
     if role is not None and not role.isprintable():
         raise Refusal("a role is a few printable words, such as 'rear wheel'")
     if material is not None and material not in MATERIALS:
-        raise Refusal(f"{unknown('material', material, MATERIALS)} list_materials lists all")
+        raise Refusal(f"{sentence(unknown('material', material, MATERIALS))} list_materials lists all")
