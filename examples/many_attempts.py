@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from evalkit import Candidate, Task, UsageError
@@ -44,18 +45,37 @@ def child(level: Level, parent: Bridge, source: random.Random) -> Bridge:
     return Bridge(tuple(nodes), tuple(edges))
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """A whole number from `least` on, as an option's type."""
+
+    def number(text: str) -> int:
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"it has to be at least {least}")
+        return int(text)
+
+    return number
+
+
 def search(task: Task, generations: int, children: int, seed: int, threads: int | None) -> list[Bridge]:
     """The cheapest designs that were crossed, cheapest first; empty if none was. Prints a line a generation.
 
-    All rules hold but the budget, which is what the search is after.
+    All rules hold but the budget, which is what the search is after. Until a design is crossed, those that are
+    legal have children; SystemExit if a whole generation has none.
     """
     level = replace(level_from_inputs(task.inputs), budget=float(LOOSE_BUDGET))
     source, executor = random.Random(seed), EmbeddedExecutor({})
-    start, found, attempts = warren(level), list[Bridge](), 0
+    parents, found, attempts = [warren(level)], list[Bridge](), 0
     began = time.perf_counter()
     for generation in range(1, generations + 1):
-        drawn = [child(level, source.choice(found or [start]), source) for _ in range(children)]
+        drawn = [child(level, source.choice(found or parents), source) for _ in range(children)]
         legal = [bridge for bridge in drawn if is_legal(check(level, bridge))]
+        if not legal:
+            rules = ", ".join(sorted({p.code for b in drawn for p in check(level, b) if not p.advisory}))
+            raise SystemExit(
+                f"no design of generation {generation} is legal ({rules}): this start can't be made to fit "
+                f"{task.id}, take another level"
+            )
+        parents = legal
         runs = executor.execute_many([(task, Candidate(bridge_to_json(b))) for b in legal], threads=threads)
         attempts += len(runs)
         crossed = [bridge for bridge, run in zip(legal, runs, strict=True) if run.success]
@@ -71,10 +91,10 @@ def main() -> None:
     """Search a level and compare the result with its strict budget."""
     parser = argparse.ArgumentParser(description="Search a level with many attempts at once.")
     parser.add_argument("level", nargs="?", default="T1B_Basic_14m", help="default: %(default)s")
-    parser.add_argument("--generations", type=int, default=25)
-    parser.add_argument("--children", type=int, default=32, help="designs of a generation")
+    parser.add_argument("--generations", type=at_least(1), default=25)
+    parser.add_argument("--children", type=at_least(1), default=32, help="designs of a generation")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, help="default: one per CPU")
+    parser.add_argument("--threads", type=at_least(1), help="default: one per CPU")
     options = parser.parse_args()
     try:
         (task,) = load_tasks({"budget": "strict", "names": [options.level]}, {})

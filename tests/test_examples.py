@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -36,3 +38,19 @@ def test_many_attempts_find_the_same_bridge_with_any_number_of_threads() -> None
         ends.append([*lines[:3], lines[-1]])
     assert ends[0] == ends[1]
     assert ends[0][-1].startswith("T1B_Basic_06m: $")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["T4D_Elevated_12m_E1m_6PG"], "no design of generation 1 is legal (CLEARANCE)"),
+        (["--threads", "-1"], "--threads: it has to be at least 1"),
+        (["--threads", "0"], "--threads: it has to be at least 1"),
+    ],
+)
+def test_many_attempts_that_lead_nowhere_say_why(options: list[str], words: str) -> None:
+    command = [sys.executable, str(EXAMPLES / "many_attempts.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

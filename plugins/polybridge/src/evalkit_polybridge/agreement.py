@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from evalkit import UsageError, sha256_of
-from evalkit.report import Cell, Column, Rate, RecordedRun, Table
+from evalkit.report import Cell, Column, Estimate, RecordedRun, Table
 from evalkit.stats import wilson
+from evalkit_polybridge.measures import rate
 from evalkit_polybridge.trajectory import read_trajectory
 
 By = Literal["design", "episode"]
@@ -112,8 +113,10 @@ def compare(a: RecordedRun, b: RecordedRun) -> Agreement:
     """The verdicts of two runs on the levels that both have.
 
     A level is the same if its name and content are; its budget doesn't matter to an executor. UsageError if
-    the runs have no level in common, or nothing on such a level that can be compared.
+    both are one run, or have no level in common, or nothing on such a level that can be compared.
     """
+    if a.reader.folder.resolve() == b.reader.folder.resolve():
+        raise UsageError(f"A and B are both {a.name}, which agrees with itself: name two runs")
     of_a, of_b = _levels(a), _levels(b)
     common = sorted(of_a.keys() & of_b.keys())
     if not common:
@@ -183,8 +186,8 @@ _WORDS = {True: "crossed", False: "not crossed"}
 
 
 def tables(agreement: Agreement) -> list[Table]:
-    """`agree.counts`, `agree.levels` (those that differ) and `agree.breaks`."""
-    return [_counts(agreement), _levels_that_differ(agreement), _breaks(agreement)]
+    """`agree.runs`, `agree.counts`, `agree.levels` (those that differ) and `agree.breaks`."""
+    return [_runs(agreement), _counts(agreement), _levels_that_differ(agreement), _breaks(agreement)]
 
 
 def _counts(agreement: Agreement) -> Table:
@@ -193,23 +196,27 @@ def _counts(agreement: Agreement) -> Table:
         pairs = agreement.of(by)
         if pairs:
             c = count(pairs)
-            rate, kappa = _rate(c), c.kappa
-            shown = None if kappa is None else round(kappa, 3)
-            rows.append((what, rate, shown, c.both, c.only_a, c.only_b, c.neither))
+            kappa = Estimate(c.kappa, c.n)
+            rows.append(
+                (what, rate(pair.agrees for pair in pairs), kappa, c.both, c.only_a, c.only_b, c.neither)
+            )
     columns = ("compared", "agree", "Cohen's κ", "both crossed", "only A", "only B", "neither")
-    note = (
-        f"A: {agreement.run_a}, {agreement.executor_a}. B: {agreement.run_b}, {agreement.executor_b}. "
-        f"Levels only in A: {len(agreement.only_a)}, only in B: {len(agreement.only_b)}."
-    )
+    note = ""
     if agreement.of("episode"):
-        note += " Episodes without a common design say something about the agent, too."
+        note = "Episodes without a common design say something about the agent, too."
     return Table("agree.counts", "Agreement of verdicts", _columns(columns), tuple(rows), note)
 
 
-def _rate(counts: Counts) -> Rate:
-    interval = wilson(counts.agreeing, counts.n)
-    share = counts.agreeing / counts.n
-    return Rate(share, counts.agreeing, counts.n, interval.low, interval.high, method=interval.method)
+def _runs(agreement: Agreement) -> Table:
+    """Which run A and B are, what ran there, and how many levels only they have."""
+    a, b = agreement.run_a, agreement.run_b
+    rows = (
+        ("A", len(agreement.only_a), a, agreement.executor_a),
+        ("B", len(agreement.only_b), b, agreement.executor_b),
+    )
+    return Table(
+        "agree.runs", "What is compared", _columns(("", "levels only there", "run", "executor")), rows
+    )
 
 
 def _levels_that_differ(agreement: Agreement) -> Table:

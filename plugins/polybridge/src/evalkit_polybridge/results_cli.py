@@ -35,10 +35,11 @@ def tables(runs: tuple[str, ...], form: str, as_json: bool) -> None:
       evalkit polybridge tables runs/strict runs/loose --format latex > tables.tex
     """
     from evalkit.report import FORMATS as WRITERS
-    from evalkit.report import recorded_run, write_text
+    from evalkit.report import write_text
     from evalkit_polybridge.published import published, systems_of
+    from evalkit_polybridge.release.gather import named_runs
 
-    found = published(systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)]))
+    found = published(systems_of(named_runs(runs or ("latest",))))
     if as_json or form == "table":
         _show(found, as_json)
     else:
@@ -67,11 +68,11 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
       evalkit polybridge figures -o figures
       evalkit polybridge figures runs/strict runs/loose -o figures
     """
-    from evalkit.report import recorded_run
     from evalkit_polybridge.figures.files import write_figures
     from evalkit_polybridge.published import systems_of
+    from evalkit_polybridge.release.gather import named_runs
 
-    systems = systems_of([recorded_run(name, "polybridge") for name in runs or ("latest",)])
+    systems = systems_of(named_runs(runs or ("latest",)))
     missing = sum(p.trajectory is None for group in systems.values() for p in group)
     written = write_figures(systems, output)
     if as_json:
@@ -104,8 +105,9 @@ def figures(runs: tuple[str, ...], output: Path, as_json: bool) -> None:
     metavar="FILE.png",
     help="Also draw the episode: its calls side by side.",
 )
+@click.option("--force", is_flag=True, help="Replace FILE.png if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None:
+def trace(run: str, key: str | None, output: Path | None, force: bool, as_json: bool) -> None:
     """Trace the calls of an episode of RUN (default: the latest).
 
     KEY is a level's name or any part that only one key has. Without it there is a line per episode.
@@ -129,6 +131,10 @@ def trace(run: str, key: str | None, output: Path | None, as_json: bool) -> None
             raise UsageError("-o draws one episode; name its KEY")
         _show([traces_table(recorded_run(run, "polybridge").played)], as_json)
         return
+    if output is not None and output.suffix.lower() != ".png":
+        raise UsageError(f"-o {output}: the drawing is a PNG file, give it a name that ends with .png")
+    if output is not None and output.exists() and not force:
+        raise UsageError(f"{output} exists; --force replaces it")
     found = trace_of(*recorded_episode(run, key, "polybridge"))
     if as_json:
         click.echo(json.dumps(trace_json(found), indent=2))

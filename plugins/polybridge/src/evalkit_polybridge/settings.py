@@ -90,7 +90,7 @@ class BridgeSettings(BaseModel):
     @property
     def frame_choice(self) -> str:
         """Which frames of a run are on the contact sheet."""
-        return _FRAME_CHOICES[self.feedback_choice]
+        return _FRAME_CHOICES[self.feedback_choice] if self.feedback_frames else "none"
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,12 +81,18 @@ def agreed(capsys: Any, *words: str) -> dict[str, Any]:
     return found
 
 
-def test_a_run_agrees_with_itself(runs: tuple[str, str], capsys: Any) -> None:
-    found = agreed(capsys, runs[0], runs[0])
+def test_a_copy_of_a_run_agrees_with_it(runs: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
+    copy = shutil.copytree(runs[0], tmp_path / Path(runs[0]).name)
+    found = agreed(capsys, runs[0], str(copy))
     assert found["designs"]["agreement"] == 1.0
     assert found["designs"]["kappa"] == 1.0
     assert found["episodes"]["n"] == 0
     assert {pair["first_break_difference_s"] for pair in found["pairs"]} <= {0.0, None}
+
+
+def test_a_run_is_not_compared_with_itself(runs: tuple[str, str], capsys: Any) -> None:
+    assert main(["polybridge", "agree", runs[0], f"{runs[0]}/"]) == 2
+    assert "which agrees with itself: name two runs" in capsys.readouterr().err
 
 
 def test_weaker_members_break_what_held_and_break_it_earlier(runs: tuple[str, str], capsys: Any) -> None:
@@ -120,6 +128,10 @@ def test_the_table_lists_the_levels_that_differ(runs: tuple[str, str], capsys: A
             assert pair["design"][:12] in text
     assert main(["polybridge", "agree", *runs, "--format", "csv"]) == 0
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    facts = {tuple(row[:3]): row[3] for row in rows[1:]}
+    assert facts["agree.runs", "B", "run"] == found["b"]["run"]
+    assert facts["agree.runs", "B", "executor"] == found["b"]["executor"]
+    assert float(facts["agree.counts", "identical designs", "Cohen's κ"]) == found["designs"]["kappa"]
     differing = sum(not pair["agrees"] for pair in found["pairs"])
     assert sum(row[:1] == ["agree.levels"] or "agree.levels" in row for row in rows) >= differing
 
@@ -154,6 +166,11 @@ def test_levels_under_other_budgets_are_the_same_levels(fallen: Any, capsys: Any
     strict, loose = fallen(), fallen("-T", "condition=loose", "-T", "tasks.budget=loose")
     capsys.readouterr()
     assert agreed(capsys, strict, loose)["designs"]["agreement"] == 1.0
+    # Nothing but falls: κ has no value, and its row says so.
+    assert main(["polybridge", "agree", strict, loose, "--format", "csv"]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    (kappa,) = [row for row in rows if row["column"] == "Cohen's κ"]
+    assert kappa["value"] == ""
 
 
 def pairs(both: int, only_a: int, only_b: int, neither: int) -> list[Pair]:

@@ -237,9 +237,41 @@ def test_trace_from_the_command(folder: Path) -> None:
     done = evalkit(folder, "polybridge", "trace", "strict-run", "flat/T4D", "-o", "sheet.png")
     assert done.stdout.startswith(f"flat/{LEVELS[2]}/strict/1   VVV   budget")
     assert "since call 1: the same design" in done.stdout
-    assert (folder / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    sheet = (folder / "sheet.png").read_bytes()
+    assert sheet.startswith(b"\x89PNG")
+    (folder / "sheet.png").write_bytes(b"mine")
+    words = ["polybridge", "trace", "strict-run", "flat/T4D", "-o"]
+    assert "sheet.png exists; --force replaces it" in evalkit(folder, *words, "sheet.png", code=2).stderr
+    assert (folder / "sheet.png").read_bytes() == b"mine"
+    evalkit(folder, *words, "sheet.png", "--force")
+    assert (folder / "sheet.png").read_bytes() == sheet
+    assert "ends with .png" in evalkit(folder, *words, "sheet.svg", code=2).stderr
     several = evalkit(folder, "polybridge", "trace", "strict-run", "T4D", code=2)
     assert "fits 2 episodes" in several.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no largest size there")
+def test_a_file_that_can_t_be_written_is_not_there_in_half(tmp_path: Path) -> None:
+    (tmp_path / "old.png").write_bytes(b"before")
+    program = (
+        "import resource, signal, sys; from pathlib import Path; from evalkit import UsageError\n"
+        "from evalkit_polybridge.figures.files import write_file\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "for name in ('new.png', 'old.png'):\n"
+        "    try: write_file(Path(sys.argv[1]) / name, bytes(5000))\n"
+        "    except UsageError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.count("can't write") == 2
+    assert contents(tmp_path) == {"old.png": b"before"}
+
+
+def test_a_run_named_twice_counts_once(folder: Path) -> None:
+    twice = evalkit(folder, "polybridge", "tables", "strict-run", str(folder / "strict-run"), "--json").stdout
+    assert twice == evalkit(folder, "polybridge", "tables", "strict-run", "--json").stdout
 
 
 def test_dashes_discs_and_hostile_texts_are_drawn() -> None:

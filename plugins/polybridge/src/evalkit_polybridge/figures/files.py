@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,10 +80,15 @@ def write_figures(systems: Systems, folder: Path) -> Written:
 
 
 def write_file(path: Path, data: bytes) -> Path:
-    """Write a file, its folder too if need be; UsageError if that can't be done."""
+    """Write a file in one step, its folder too if need be; UsageError if that can't be done."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        try:
+            partial.write_bytes(data)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror or error}") from error
     return path

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalkit.stats import wilson
+from evalkit_polybridge.measures import rate
 from evalkit_polybridge.trajectory import Trajectory
 
 CALLS = (1, 2, 3)
@@ -77,15 +77,13 @@ def session_figures(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _rate(held: Sequence[bool | None]) -> dict[str, Any]:
     """Counts, share and 95 % Wilson interval; None is outside the denominator."""
-    counted = [value for value in held if value is not None]
-    successes, n = sum(counted), len(counted)
-    interval = wilson(successes, n)
+    found = rate(held)
     return {
-        "numerator": successes,
-        "denominator": n,
-        "rate": round(successes / n, 6) if n else None,
-        "low": None if interval.low is None else round(interval.low, 6),
-        "high": None if interval.high is None else round(interval.high, 6),
+        "numerator": found.numerator,
+        "denominator": found.denominator,
+        "rate": None if found.value is None else round(found.value, 6),
+        "low": None if found.low is None else round(found.low, 6),
+        "high": None if found.high is None else round(found.high, 6),
     }
 
 

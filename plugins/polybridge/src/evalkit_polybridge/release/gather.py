@@ -59,7 +59,7 @@ def gather(names: Sequence[str]) -> Gathered:
     UsageError if the runs follow different protocols, two hold the same episode, an episode has no result or
     was played on another level than the installed one.
     """
-    gathered = Gathered([recorded_run(name, "polybridge") for name in dict.fromkeys(names)])
+    gathered = Gathered(named_runs(names))
     first = gathered.runs[0]
     agents: dict[str, RecordedRun] = {}
     for run in gathered.runs:
@@ -75,6 +75,12 @@ def gather(names: Sequence[str]) -> Gathered:
     for key, session in gathered.sessions.items():
         _require_all_levels(key, len(session), len(gathered.expected[key.condition]))
     return gathered
+
+
+def named_runs(names: Sequence[str]) -> list[RecordedRun]:
+    """The named runs, each once, whatever it is called (`latest`, a name, a folder)."""
+    runs = [recorded_run(name, "polybridge") for name in dict.fromkeys(names)]
+    return list({run.reader.folder.resolve(): run for run in runs}.values())
 
 
 def frozen(run: RecordedRun) -> dict[str, Any]:
