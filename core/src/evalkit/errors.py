@@ -4,6 +4,7 @@
     ├── UsageError               the command or its input is wrong                 (exit 2)
     │   ├── UnknownNameError     no such suite, agent, metric …, with "did you mean"
     │   └── RegistryError        a registry or suites file is wrong (file and line)
+    ├── NoResultError            an executor came to no verdict, through no fault of the design  (exit 3)
     ├── NothingSelectedError     the selection holds no task                       (exit 5)
     ├── PluginError              a plugin can't be used (names it and says why)    (exit 4)
     ├── SandboxError             scripts can't be shut in as well as required      (exit 4)
@@ -100,6 +101,12 @@ class NothingSelectedError(EvalkitError):
     """The selection on the command line holds no task."""
 
     exit_code = ExitCode.NOTHING_SELECTED
+
+
+class NoResultError(EvalkitError):
+    """An executor came to no verdict for a reason that it explains, such as a machine that isn't ready."""
+
+    exit_code = ExitCode.EPISODE_ERRORS
 
 
 class PluginError(EvalkitError):

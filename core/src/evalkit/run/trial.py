@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from evalkit.canonical import sha256_of
 from evalkit.episode import End, LoopExecutor, Rules, execution_fields, play
-from evalkit.errors import EndReason, EvalkitError, PluginError, UsageError
+from evalkit.errors import EndReason, EvalkitError, NoResultError, PluginError, UsageError
 from evalkit.plugins import Plugins, resolve
 from evalkit.registry import Suite
 from evalkit.run.assemble import Assembly
@@ -215,8 +215,8 @@ def _gathered(
         plugin = assembly.plugins.origin(assembly.plugins.executors(assembly.setup.benchmark)[id]).plugin
         try:
             execution = loop.executor.execute(task, candidate, pictures=pictures)
-        except EvalkitError:
-            raise  # in one line already
+        except EvalkitError as error:
+            raise _without_result(error) from None
         except Exception as error:
             raise PluginError(plugin, f"executor {id}: {type(error).__name__}: {error}") from error
         watch.executions.append(execution)
@@ -226,11 +226,16 @@ def _gathered(
 
 def _raise_errors(end: End, plugin: str, watch: _Watch) -> None:
     if watch.told is not None:
-        raise watch.told
+        raise _without_result(watch.told)
     if end.reason in (EndReason.ENVIRONMENT_ERROR, EndReason.VALIDATOR_ERROR, EndReason.EXECUTOR_ERROR):
         raise PluginError(plugin, f"{end.reason.value.replace('_', ' ')}: {end.detail}")
     if end.reason is EndReason.AGENT_ERROR:
         raise EvalkitError(f"the design can't be recorded: {end.detail}")
+
+
+def _without_result(told: EvalkitError) -> EvalkitError:
+    """What an executor explained, as no fault of evalkit unless it says whose it is."""
+    return told if isinstance(told, UsageError | PluginError) else NoResultError(str(told))
 
 
 def _violations(episode: Episode) -> tuple[Violation, ...]:

@@ -188,7 +188,9 @@ def test_a_run_that_can_t_be_trusted_has_no_verdict(
 def test_a_slot_that_is_the_level_s_own_layout(table: Any, task: Task, standing: Bridge) -> None:
     calibration = json.loads(table.calibration.read_text())
     executor = NativeExecutor(SETTINGS | {"calibration": calibration | {"slot": "My Level.layout.json"}})
-    own = Task("mine", task.inputs | {"name": "my level"})
+    context = task.inputs["context"]
+    named = {"task_context": context["task_context"] | {"levelName": "my level"}}
+    own = Task("mine", task.inputs | {"context": context | named})
     with pytest.raises(UsageError, match=r"'My Level\.layout\.json' is the own layout of the level to play"):
         executor.execute(own, Candidate(bridge_to_json(standing)), pictures=False)
 

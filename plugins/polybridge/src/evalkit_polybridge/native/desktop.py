@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from evalkit import EvalkitError
-from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -21,12 +20,7 @@ _OFFSETS: dict[Channel, int] = {"blue": 0, "green": 1, "red": 2}
 
 
 class GameError(EvalkitError):
-    """The game can't be driven, or a run of it can't be trusted: one line, with what to do.
-
-    Nothing is wrong with evalkit or the command then: what was asked for has no result.
-    """
-
-    exit_code = ExitCode.EPISODE_ERRORS
+    """The game can't be driven, or a run of it can't be trusted: one line, with what to do."""
 
 
 class GameBusyError(GameError):
