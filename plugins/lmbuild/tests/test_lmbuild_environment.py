@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from evalkit.run.trial import MemorySink
 from evalkit.types import EpisodeKey
 from evalkit_lmbuild.candidates import candidate_design
 from evalkit_lmbuild.environment import BuildEnvironment
+from evalkit_lmbuild.executor_geometry import GeometryExecutor
 from evalkit_lmbuild.formats import write_design
 from evalkit_lmbuild.reference import ReferenceAgent, reference_calls
 from evalkit_lmbuild.settings import BuildSettings, check_suite
+from evalkit_lmbuild.specs import METRICS
 from evalkit_lmbuild.tasks import embedded_document, facts_of, load_tasks
 from evalkit_lmbuild.trial import free_task, open_design, pictures, report
 from evalkit_lmbuild.validator import DesignValidator
@@ -252,6 +255,7 @@ def test_designs_from_files(tmp_path: Path) -> None:
     told = report(chosen, candidate, Verdict(), (), settings())
     assert told["n_parts"] == 7
     assert told["connected_groups"] == 1
+    assert "S.1" not in "".join(told["text"])
     drawn = pictures(chosen, candidate, settings())
     assert [artifact.name for artifact in drawn] == ["views.png", "parts.png", "joint-hinge.png"]
 
@@ -271,6 +275,25 @@ def test_scripts_from_files(tmp_path: Path, lines: bool) -> None:
     (violation,) = DesignValidator(settings()).validate(task(), open_design(path, settings()))
     assert violation.code == "unloadable"
     assert "call 3 of the script, place_part: there is no part 'P999'" in violation.message
+
+
+def test_a_trial_tells_scores_and_levels(tmp_path: Path) -> None:
+    chosen = task()
+    reference = facts_of(chosen).reference
+    assert reference is not None
+    candidate = open_design(write_design(replace(reference, sequence=()), tmp_path), settings())
+    found = GeometryExecutor(settings()).execute(chosen, candidate, pictures=False)
+    text = report(chosen, candidate, Verdict(), (found,), settings())["text"]
+    by_name = {line.split()[0]: line for line in text[:16]}
+    assert list(by_name) == [spec.id.removeprefix("lmbuild.") for spec in METRICS]
+    assert " 1.000" in by_name["A.3"]
+    assert " 0.000" in by_name["R.1"]
+    assert "skipped: judges" in by_name["D.2"]
+    assert "degraded" in by_name["D"]
+    assert "has not run" in by_name["R.3"]
+    assert "collisions: none" in text
+    assert any(line.startswith("joint ") and "has a parent already" in line for line in text)
+    assert not any("{" in line or len(line) > 160 for line in text)
 
 
 def test_designs_of_no_task(tmp_path: Path) -> None:

@@ -116,6 +116,9 @@ def test_a_generators_glb_is_tried(tmp_path: Path) -> None:
     assert {metric for metric, cell in cells.items() if cell["score"] is not None} >= {"S.1", "S.2", "S.3"}
     assert cells["A.1"]["score"] > 0.95
     assert cells["A.2"]["score"] is not None
+    told = evalkit(tmp_path, *words[:-1]).stdout
+    assert "not applicable: the generator makes no joints" in told
+    assert told.splitlines()[-1] == "scored"  # no executor says whether it works
 
 
 def test_what_it_lacks_is_nothing_that_an_agent_can_do_without(tmp_path: Path) -> None:

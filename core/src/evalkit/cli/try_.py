@@ -50,8 +50,8 @@ def command(
 ) -> int:
     """Put the design in FILE to the test under the protocol of suite TARGET.
 
-    Exit code 0 if the design is valid and works, 1 if not, 2 if the command or the file is wrong,
-    3 if the machine let an executor come to no verdict.
+    Exit code 0 if the design is valid and works (where executors only score, is valid), 1 if not, 2 if the
+    command or the file is wrong, 3 if the machine let an executor come to no verdict.
     """
     from evalkit.cli._play import prepare_process
     from evalkit.plugins import load_plugins
@@ -111,7 +111,8 @@ def _text(trial: Trial, suite: Suite) -> str:
         lines += trial.text
     else:
         lines += [f"  {name}: {_plain(value)}" for name, value in trial.report.items()]
-    lines.append(f"works: {'yes' if trial.works else 'no'}")
+    judged = any(execution.success is not None for execution in trial.executions)
+    lines.append("scored" if trial.works and not judged else f"works: {'yes' if trial.works else 'no'}")
     return "\n".join(lines)
 
 

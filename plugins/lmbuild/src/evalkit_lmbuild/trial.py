@@ -13,6 +13,7 @@ from evalkit_lmbuild.handing_in import HandInError, opened
 from evalkit_lmbuild.objects import IMAGE, ObjectError, checked_document, read_object
 from evalkit_lmbuild.settings import settings_of
 from evalkit_lmbuild.tasks import task_of
+from evalkit_lmbuild.trial_text import as_text
 
 FREE = "anything"
 
@@ -59,12 +60,13 @@ def report(
     executions: Sequence[Execution],
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What the agent's own `check` says of the design."""
+    """What the agent's own `check` says of the design; as text with the twelve metrics and the levels."""
     if candidate is None or not verdict.valid:
         return {}
     from evalkit_lmbuild.tools import design_report
 
-    return design_report(candidate_design(task, candidate))
+    check = design_report(candidate_design(task, candidate))
+    return {**check, "text": as_text(executions, check, settings)}
 
 
 def pictures(task: Task, candidate: Candidate, settings: Mapping[str, Any]) -> list[Artifact]:
