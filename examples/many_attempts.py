@@ -59,8 +59,8 @@ def at_least(least: int) -> Callable[[str], int]:
 def search(task: Task, generations: int, children: int, seed: int, threads: int | None) -> list[Bridge]:
     """The cheapest designs that were crossed, cheapest first; empty if none was. Prints a line a generation.
 
-    All rules hold but the budget, which is what the search is after. Until a design is crossed, those that are
-    legal have children; SystemExit if a whole generation has none.
+    All rules hold but the budget, which is what the search is after. Until a design is crossed, those that
+    are legal have children; SystemExit if none of a generation is.
     """
     level = replace(level_from_inputs(task.inputs), budget=float(LOOSE_BUDGET))
     source, executor = random.Random(seed), EmbeddedExecutor({})

@@ -119,6 +119,7 @@ def test_every_setting_is_hashed_with_the_prompt_and_named_by_the_mode() -> None
     assert len({s.prompt_sha256 for s in settings}) == len(settings)
     assert BridgeSettings(feedback_topology=False).feedback_mode == "verdict and contact sheet; no topology"
     assert BridgeSettings(feedback_frames=0, feedback_history=False).feedback_mode == "verdict; no history"
+    assert BridgeSettings(feedback_frames=0).frame_choice == "none"
     assert BridgeSettings(feedback_choice="last").frame_choice == "the last ones, up to the cut-off"
 
 
@@ -184,5 +185,6 @@ def test_ablations_are_compared_when_that_is_wanted(tmp_path: Path, capsys: Any)
     assert "can't be compared" in capsys.readouterr().err
     assert main(["compare", *runs, "--force", "--json"]) == 0
     (comparison,) = json.loads(capsys.readouterr().out)["comparisons"]
-    assert comparison["differ_in"] == ["settings"]
+    (differences,) = comparison["differ_in"]
+    assert differences.startswith("settings (feedback_frames 4 → 0, prompt_sha256 ")
     assert comparison["tasks"] == {"both": 1, "only_a": [], "only_b": []}

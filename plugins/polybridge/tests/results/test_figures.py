@@ -17,8 +17,10 @@ import pytest
 from PIL import Image
 
 from evalkit_polybridge.figures.canvas import Canvas, shortened, text_width
+from evalkit_polybridge.figures.charts import efficiency
 from evalkit_polybridge.levelfiles import export_level
 from evalkit_polybridge.levels.catalogue import load
+from evalkit_polybridge.measures import Planned
 
 LEVELS = ("T1B_Basic_06m", "T2A_SlopeUp_08m_Up3m", "T4D_Elevated_10m_E0p5m_3PG", "G5_Slope_Multi2_08m_Up1m")
 NAMES = ("by_call", "capabilities", "composition", "efficiency", "errors")
@@ -267,6 +269,20 @@ def test_a_file_that_can_t_be_written_is_not_there_in_half(tmp_path: Path) -> No
     )
     assert done.stdout.count("can't write") == 2
     assert contents(tmp_path) == {"old.png": b"before"}
+
+
+def test_both_ends_of_an_arrow_without_length_are_seen(episode_of: Any, task_of: Any) -> None:
+    """An agent that does the same under both budgets: a ring around a disc."""
+    systems = {
+        ("flat", name): [Planned.of(episode_of("S", condition=name), task_of(budget_name=name))]
+        for name in ("strict", "loose")
+    }
+    drawing = ET.fromstring(efficiency(systems).svg())
+    ring, disc = (element.attrib for element in drawing.iter("{http://www.w3.org/2000/svg}circle"))
+    assert (ring["cx"], ring["cy"]) == (disc["cx"], disc["cy"])
+    assert float(ring["r"]) - float(disc["r"]) >= 2.0
+    texts = list(drawing.iter("{http://www.w3.org/2000/svg}text"))
+    assert max(float(text.attrib["x"]) for text in texts) > 0.9 * float(drawing.attrib["width"])
 
 
 def test_a_run_named_twice_counts_once(folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from evalkit.report import Estimate, Rate
 from evalkit_polybridge.drawing import INK, PAPER, Colour, mix
-from evalkit_polybridge.figures.canvas import Canvas
+from evalkit_polybridge.figures.canvas import Canvas, text_width
 from evalkit_polybridge.figures.style import (
     GRID,
     LEGEND_LINE_PX,
@@ -33,6 +33,10 @@ Systems = Mapping[System, Sequence[Planned]]
 TOP_PX = 62
 AXIS_PX = 46
 DEVIATION_PX = 15
+#: The column of names beside the arrows: room left and right of it, and how wide it may be.
+NAMES_LEFT_PX, NAMES_RIGHT_PX, MOST_NAME_PX = 24, 10, 206
+#: Discs at an arrow's ends; a strict one that a loose one would cover is a ring around it.
+DISC_PX, RING_PX = 6.0, 9.0
 
 
 def by_call(systems: Systems) -> Canvas:
@@ -160,7 +164,9 @@ def efficiency(systems: Systems) -> Canvas:
     steps = math.ceil(longest * 2 + 0.3)
     canvas = Canvas(860, 490, "Efficiency: from strict to loose budgets")
     heading(canvas, "hollow: strict, full: loose; an agent without a success has no cost and is named below")
-    panel = Panel(MARGIN_PX + AXIS_PX, 92, 620, 408)
+    widest = max((text_width(name, TEXT_PX) for name in pairs), default=0.0)
+    names_px = min(math.ceil(widest) + 1, MOST_NAME_PX)
+    panel = Panel(MARGIN_PX + AXIS_PX, 92, canvas.width - NAMES_LEFT_PX - names_px - NAMES_RIGHT_PX, 408)
     percent_axis(canvas, panel)
     scale = (panel.right - panel.left) / (steps / 2)
     for step in range(steps + 1):
@@ -211,15 +217,16 @@ def _arrow(canvas: Canvas, strict: Point | None, loose: Point | None, colour: Co
             wings = [(base[0] - 4.5 * uy, base[1] + 4.5 * ux), (base[0] + 4.5 * uy, base[1] - 4.5 * ux)]
             canvas.polygon([tip, *wings], colour)
     if strict is not None:
-        canvas.disc(strict, 6.0, PAPER, colour)
+        covered = loose is not None and math.dist(strict, loose) < DISC_PX
+        canvas.disc(strict, RING_PX if covered else DISC_PX, PAPER, colour)
     if loose is not None:
-        canvas.disc(loose, 6.0, colour)
+        canvas.disc(loose, DISC_PX, colour)
     return loose or strict
 
 
 def _names(canvas: Canvas, panel: Panel, ends: Mapping[str, Point], colours: Mapping[str, Colour]) -> None:
     """Names in a column beside the plot, in the order of their arrows' ends, each with a line to its end."""
-    x, step = panel.right + 24, 18.0
+    x, step = panel.right + NAMES_LEFT_PX, 18.0
     in_order = sorted(ends, key=lambda agent: (ends[agent][1], -ends[agent][0]))
     lowest = panel.bottom - step * (len(in_order) - 1)
     y = -math.inf
@@ -227,7 +234,7 @@ def _names(canvas: Canvas, panel: Panel, ends: Mapping[str, Point], colours: Map
         end_x, end_y = ends[agent]
         y = max(y + step, min(end_y, lowest + step * place))
         canvas.line([(end_x + 6, end_y), (x - 4, y)], mix(colours[agent], PAPER, 0.5))
-        canvas.text((x, y), name_text(agent, canvas.width - x - 10), TEXT_PX, INK)
+        canvas.text((x, y), name_text(agent, canvas.width - x - NAMES_RIGHT_PX), TEXT_PX, INK)
 
 
 def _rate(measure: Measure, group: Sequence[Planned]) -> Rate:
