@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import arena_standin as standin
@@ -20,6 +20,7 @@ from evalkit.models import Budgeted, open_model, parse_options
 from evalkit_brickbench.arena import Rules, Schedule, judge_missing, plan, verdicts
 from evalkit_brickbench.arena_results import read_ratings, results
 from evalkit_brickbench.cli import command
+from evalkit_brickbench.inspection import tools
 from evalkit_brickbench.judges.anchors import NOT_COMPARABLE, check_anchors, read_anchors
 from evalkit_brickbench.judges.asking import Judge
 from evalkit_brickbench.judges.entrants import Entrants
@@ -295,6 +296,24 @@ def test_what_cant_be_shown_stays_out_and_is_named(provider, tmp_path):
     assert any(
         note.startswith("eve on t01 can't be shown") for note in results(who, schedule, known, None).notes
     )
+
+
+def test_pictures_of_another_library_are_other_pictures(tmp_path, monkeypatch):
+    names = set()
+    for title in ("Brick", "Brick  2 x  4"):
+        library = tmp_path / str(len(names))
+        (library / "parts").mkdir(parents=True)
+        (library / "parts" / "3001.dat").write_text(f"0 {title}\n")
+        monkeypatch.setenv("LDRAWDIR", str(library))
+        tools.cache_clear()
+        who = entrants(1, ("ann", "bob"))
+        for system, build in who.builds["t01"].items():
+            who.builds["t01"][system] = replace(build, settings={"meshes": "ldraw"})
+        with ArenaStore(tmp_path / "arena") as store:
+            found = plan(who, store, {}, Rules(view_px=16), quiet)
+        names |= {name for question in found.questions for name in question.pictures}
+    tools.cache_clear()
+    assert len(names) == 4
 
 
 def test_anchors_are_named_hashed_and_checked(tmp_path):

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from evalkit import sha256_of
 from evalkit.models import BudgetReachedError, ModelError
+from evalkit_brickbench.inspection import tools
 from evalkit_brickbench.judges.asking import Asked, Judge
 from evalkit_brickbench.judges.entrants import Build, Entrants
 from evalkit_brickbench.judges.shown import seen, tiled
@@ -30,6 +31,7 @@ from evalkit_brickbench.scoring.pairwise import (
     schedule,
     select_views,
 )
+from evalkit_brickbench.settings import settings_of
 
 VIEW_PX = 512
 FAILURES_IN_A_ROW = 5
@@ -116,9 +118,9 @@ def plan(entrants: Entrants, store: ArenaStore, judge: Mapping[str, Any], rules:
 def _drawn(build: Build, store: ArenaStore, views: Sequence[int], rules: Rules) -> str | None:
     """The name of a build's picture in the store; None if there is nothing to see."""
     meshes = build.settings.get("meshes")
-    name = sha256_of(
-        {"build": build.sha256, "views": list(views), "view_px": rules.view_px, "meshes": meshes}
-    )
+    looks = {"build": build.sha256, "views": list(views), "view_px": rules.view_px, "meshes": meshes}
+    library = tools(settings_of(build.settings).protocol()).library
+    name = sha256_of(looks if library is None else {**looks, "library": library.id})
 
     def draw() -> bytes | None:
         return tiled(seen(build.candidate, build.settings), views, rules.view_px)
