@@ -9,8 +9,10 @@ import trimesh
 
 from evalkit_lmbuild.design import Design, Joint, Mesh, Part
 from evalkit_lmbuild.facts import Condition, Motion, ObjectFacts
-from evalkit_lmbuild.kernel import Field
+from evalkit_lmbuild.kernel import Field, sweep_free
+from evalkit_lmbuild.scoring import moving as moving_module
 from evalkit_lmbuild.scoring.kinematics import Expectation, Target, joint_quality, kinematics
+from evalkit_lmbuild.scoring.moving import Motions
 from evalkit_lmbuild.scoring.targets import targets_of
 
 WHEEL = Expectation(("continuous",), "symmetry", "horizontal", "centre", span=2 * np.pi, moving_frac_max=0.6)
@@ -58,7 +60,7 @@ def door(origin_x=-0.4, limits=(0.0, 1.6)) -> Design:
 def quality(design: Design, joint: str, expected: Expectation):
     field = Field(design.parts)
     found = next(each for each in design.joints if each.id == joint)
-    return joint_quality(design, field, found, expected, field.touching())
+    return joint_quality(Motions(design, field, field.touching()), found, expected)
 
 
 def test_wheels_of_a_car():
@@ -125,6 +127,39 @@ def test_a_joint_that_nobody_asked_for_counts_half():
     )
     assert found.evidence["joints"]["odd"] <= 0.5
     assert found.score < 1.0
+
+
+def test_a_joint_is_swept_once_for_all_it_is_compared_with(monkeypatch):
+    swept = []
+
+    def counted(field, design, joint, moving, limit):
+        swept.append(joint.id)
+        return sweep_free(field, design, joint, moving, limit)
+
+    monkeypatch.setattr(moving_module, "sweep_free", counted)
+    design = car()
+    field = Field(design.parts)
+    looser = replace(WHEEL, moving_frac_max=0.7)
+    targets = [Target("wheel", "turn", WHEEL, 4), Target("wheel", "slide", looser, 4)]
+    kinematics(design, field, targets, role, field.touching())
+    assert swept == ["j0", "j1", "j2", "j3"]
+
+
+def test_sweeps_have_an_account_that_does_not_depend_on_the_order(monkeypatch):
+    design = car()
+    big = Joint("big", "continuous", "wheel0", "body", (0, 0, 1), (0, 0, 0.3))
+    monkeypatch.setattr(moving_module, "SWEEP_LIMIT", 5 * 7e5)
+    reasons = []
+    for joints in ((big, *design.joints), (*design.joints, big)):
+        mixed = replace(design, joints=joints)
+        field = Field(mixed.parts)
+        motions = Motions(mixed, field, field.touching())
+        found = {joint.id: joint_quality(motions, joint, WHEEL) for joint in joints}
+        reasons.append({name: each.reason for name, each in sorted(found.items())})
+        assert all(found[joint.id].free == 1 for joint in design.joints)
+        assert found["big"].free == 0
+        assert found["big"].as_dict()["reason"] == "sweeping big would look at more than 7e+05 cells"
+    assert reasons[0] == reasons[1]
 
 
 def test_no_targets_and_no_joints():

@@ -21,6 +21,13 @@ FREE_SHARE = 0.02
 MOVING_CELLS = 4e6
 """Where more cells move, a sweep looks at every second (third …) layer and row of them."""
 
+SWEEP_LIMIT = 4e9
+"""Cells that all sweeps of one design may look at, some 20 s; counted, so that results don't depend on the
+machine."""
+
+ROW_COST, PAIR_COST = 4, 1000
+"""What a row, and the comparison of two boxes, cost in cells."""
+
 BALL_ANGLE = math.radians(30)
 FULL_TURN = 2 * math.pi
 
@@ -58,11 +65,39 @@ class Pose:
 @dataclass(frozen=True)
 class SweepResult:
     """Share of poses with free room; cells of moving cores inside resting ones from the start, as a share of
-    the moving parts' cells."""
+    the moving parts' cells; `reason` says why a sweep wasn't finished, whose share is 0."""
 
     free_share: float
     buried_share: float
     poses: tuple[Pose, ...]
+    reason: str = ""
+
+
+class _TooMuchWorkError(Exception):
+    """A sweep has spent what it may cost."""
+
+
+class _Account:
+    """Counts the cells that a sweep looks at."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.spent = 0.0
+
+    def compare(self, pairs: int) -> None:
+        """Pay for comparing the boxes of so many pairs."""
+        self._pay(PAIR_COST * pairs)
+
+    def count(self, moving: Voxels, resting: Voxels, stride: int) -> None:
+        """Pay for counting common cells: those that can lie in the resting grid, and all moving rows."""
+        rows = moving.filled.shape[0] * moving.filled.shape[1]
+        cells = min(moving.cells, 64 * resting.filled.size)
+        self._pay((cells + ROW_COST * rows) / stride**2)
+
+    def _pay(self, cost: float) -> None:
+        self.spent += cost
+        if self.spent > self.limit:
+            raise _TooMuchWorkError
 
 
 def turned(axis: Sequence[float] | Floats, angle_rad: float) -> Floats:
@@ -72,32 +107,42 @@ def turned(axis: Sequence[float] | Floats, angle_rad: float) -> Floats:
     return np.asarray(np.eye(3) + math.sin(angle_rad) * cross + (1 - math.cos(angle_rad)) * cross @ cross)
 
 
-def sweep_free(field: Field, design: Design, joint: Joint, moving: MovingSet) -> SweepResult:
+def sweep_free(
+    field: Field, design: Design, joint: Joint, moving: MovingSet, limit: float = SWEEP_LIMIT
+) -> SweepResult:
     """How freely a joint moves its parts through its range.
 
     A pose is free if the cores of moving and resting parts share at most max(2 cells, 2 % of the
     moving cells) more than at rest. Full turns are tried every 30°, other ranges in 8 poses,
     rest left out; a slide without limits by half the child's length both ways; cylindrical joints
-    slide and turn, ball joints turn about four axes.
+    slide and turn, ball joints turn about four axes. A sweep that would look at more than `limit` cells
+    has no free pose, and says so.
     """
     resting = [part.id for part in design.parts if part.id not in moving.ids]
     cells = sum(field.voxels(part_id).cells for part_id in moving.ids)
     stride = max(1, math.ceil(math.sqrt(cells / MOVING_CELLS)))
-    at_rest = {(a, b): _shared_cores(field, a, b, stride) for a in moving.ids for b in resting}
     allowed = max(FREE_CELLS, int(FREE_SHARE * cells))
-    buried = sum(at_rest.values()) / cells if cells else 0.0
+    account = _Account(limit)
     poses = []
-    for motion, value, turn, move in _motions(joint, design.by_id[joint.child]):
-        extra, worst = _extra(field, at_rest, turn, move, allowed, stride)
-        poses.append(Pose(motion, value, extra, worst if extra > allowed else None))
+    try:
+        account.compare(len(moving.ids) * len(resting))
+        at_rest = {(a, b): _shared_cores(field, a, b, stride, account) for a in moving.ids for b in resting}
+        for motion, value, turn, move in _motions(joint, design.by_id[joint.child]):
+            extra, worst = _extra(field, at_rest, turn, move, allowed, stride, account)
+            poses.append(Pose(motion, value, extra, worst if extra > allowed else None))
+    except _TooMuchWorkError:
+        reason = f"sweeping {joint.id} would look at more than {limit:.2g} cells"
+        return SweepResult(0.0, 0.0, tuple(poses), reason)
+    buried = sum(at_rest.values()) / cells if cells else 0.0
     free = sum(pose.free for pose in poses) / len(poses) if poses else 1.0
     return SweepResult(free, min(1.0, buried), tuple(poses))
 
 
-def _shared_cores(field: Field, a: str, b: str, stride: int) -> int:
+def _shared_cores(field: Field, a: str, b: str, stride: int, account: _Account) -> int:
     one, two = field.voxels(a), field.voxels(b)
     if not _box_meets(one.low, one.high, two):
         return 0
+    account.count(one, two, stride)
     still = np.zeros(3)
     return int(common_moved(one.core, one.corner, two.core, two.corner, np.eye(3), still, ALL, stride))
 
@@ -146,7 +191,13 @@ def _values(limits: tuple[float, float]) -> list[float]:
 
 
 def _extra(
-    field: Field, at_rest: dict[tuple[str, str], int], turn: Floats, move: Floats, allowed: int, stride: int
+    field: Field,
+    at_rest: dict[tuple[str, str], int],
+    turn: Floats,
+    move: Floats,
+    allowed: int,
+    stride: int,
+    account: _Account,
 ) -> tuple[int, str | None]:
     """Core cells shared beyond rest, counted until more than allowed, and the resting part with
     most of them.
@@ -154,11 +205,13 @@ def _extra(
     rest, total = sum(at_rest.values()), 0
     by_part: dict[str, int] = {}
     cells = move / field.pitch
+    account.compare(len(at_rest))
     boxes = {a: _moved_box(field.voxels(a), turn, cells) for a in dict.fromkeys(a for a, _ in at_rest)}
     for a, b in at_rest:
         one, two = field.voxels(a), field.voxels(b)
         if not _box_meets(*boxes[a], two):
             continue
+        account.count(one, two, stride)
         stop = rest + allowed + 1 - total
         found = common_moved(one.core, one.corner, two.core, two.corner, turn, cells, stop, stride)
         by_part[b] = by_part.get(b, 0) + found - at_rest[a, b]

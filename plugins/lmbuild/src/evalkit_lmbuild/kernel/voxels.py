@@ -105,8 +105,8 @@ class Voxels:
     @property
     def nbytes(self) -> int:
         """Memory that the grids take which were asked for so far."""
-        made = (self.__dict__.get(name) for name in ("core", "halo"))
-        return self.filled.nbytes + sum(grid.nbytes for grid in made if grid is not None)
+        made: list[Bits] = [self.__dict__[name] for name in ("core", "halo") if name in self.__dict__]
+        return sum(int(grid.nbytes) for grid in (self.filled, *made))
 
 
 def lattice_vertices(mesh: Mesh, pitch: float) -> Floats:

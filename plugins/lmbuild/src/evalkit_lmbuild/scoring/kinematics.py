@@ -9,14 +9,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalkit_lmbuild.design import Design, Joint, Part
-from evalkit_lmbuild.kernel import Field, moving_set, sweep_free
+from evalkit_lmbuild.kernel import Field
 from evalkit_lmbuild.scoring.axes import angle_deg, offset_ratio, principal_axes, round_axes
+from evalkit_lmbuild.scoring.moving import Motions
 from evalkit_lmbuild.scoring.result import Result, not_applicable
 
 FULL_TURN = 2 * math.pi
 DEFAULT_SPAN = math.radians(30)
 DEFAULT_TRAVEL = 0.2
 BURIED = 0.2
+AXIS_DEG = (10.0, 30.0)
+"""Angle up to which an axis counts fully, and from which not at all."""
+
+PRINCIPAL_SHARE = 0.95
+"""Directions in which a part is this share as long as in its longest are its longest, too."""
+
+OFFSET_LIMIT = 1.5
+CENTRE_OFFSET = (0.7, 0.3)
+EDGE_OFFSET = (0.2, 0.5)
+"""Offsets, in half extents of the part, at which an axis counts not at all and fully."""
+
+CYLINDRICAL = 0.75
+"""Worth of a cylindrical joint where a turn or a slide was asked for."""
+
+UNASKED = 0.5
+"""Worth of a joint that serves no target, of what it is worth by itself."""
+
+MOVING_SHARE = 0.6
 MOTION_CLASSES = {
     "revolute": "turn",
     "continuous": "turn",
@@ -45,7 +64,7 @@ class Expectation:
     offset: str | None = None
     span: float | None = None
     travel_ratio: float | None = None
-    moving_frac_max: float = 0.6
+    moving_frac_max: float = MOVING_SHARE
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Quality:
-    """How well a joint meets an expectation: the product of its factors, each in [0, 1]."""
+    """How well a joint meets an expectation: the product of its factors, each in [0, 1].
+
+    `reason` says why `free` isn't known, which counts as 0.
+    """
 
     type: float
     axis: float
@@ -69,6 +91,7 @@ class Quality:
     free: float
     moveset: float
     buried: bool = False
+    reason: str = ""
 
     @property
     def q(self) -> float:
@@ -78,24 +101,17 @@ class Quality:
     def as_dict(self) -> dict[str, object]:
         """The factors for evidence."""
         factors = ("type", "axis", "offset", "range", "free", "moveset", "buried")
-        return {"q": self.q, **{name: getattr(self, name) for name in factors}}
+        told = {"reason": self.reason} if self.reason else {}
+        return {"q": self.q, **{name: getattr(self, name) for name in factors}, **told}
 
 
-def joint_quality(
-    design: Design,
-    field: Field,
-    joint: Joint,
-    expected: Expectation,
-    touching: Sequence[tuple[str, str]],
-    moved: str | None = None,
-) -> Quality:
+def joint_quality(motions: Motions, joint: Joint, expected: Expectation, moved: str | None = None) -> Quality:
     """How well a moving joint meets an expectation.
 
     `moved` names the part whose shape the axis is compared with, by default the joint's child.
     """
-    part = design.by_id[moved or joint.child]
-    moving = moving_set(design, joint, touching)
-    sweep = sweep_free(field, design, joint, moving)
+    part = motions.design.by_id[moved or joint.child]
+    sweep = motions.sweep(joint)
     buried = sweep.buried_share > BURIED
     return Quality(
         type=_type_factor(joint, expected),
@@ -103,8 +119,9 @@ def joint_quality(
         offset=_offset_factor(joint, part, expected),
         range=_range_factor(joint, part, expected),
         free=0.0 if buried else sweep.free_share,
-        moveset=_moveset_factor(field, design, joint, moving.ids, moving.loop, expected.moving_frac_max),
+        moveset=_moveset_factor(motions, joint, expected.moving_frac_max),
         buried=buried,
+        reason=sweep.reason,
     )
 
 
@@ -112,7 +129,7 @@ def _type_factor(joint: Joint, expected: Expectation) -> float:
     wanted = {MOTION_CLASSES.get(name, name) for name in expected.types}
     if joint.type in expected.types or MOTION_CLASSES.get(joint.type) in wanted:
         return 1.0
-    return 0.75 if joint.type == "cylindrical" and wanted & {"turn", "slide"} else 0.0
+    return CYLINDRICAL if joint.type == "cylindrical" and wanted & {"turn", "slide"} else 0.0
 
 
 def _axis_factor(joint: Joint, part: Part, expected: Expectation) -> float:
@@ -127,7 +144,7 @@ def _axis_factor(joint: Joint, part: Part, expected: Expectation) -> float:
         angles.append(angle_deg(axis, _UP))
     elif expected.axis_dir == "horizontal":
         angles.append(90.0 - angle_deg(axis, _UP))
-    return _falling(max(angles), full=10.0, none=30.0)
+    return _rising(max(angles), none=AXIS_DEG[1], full=AXIS_DEG[0])
 
 
 def _axis_candidates(part: Part, kind: str | None) -> list[np.ndarray]:
@@ -140,7 +157,7 @@ def _axis_candidates(part: Part, kind: str | None) -> list[np.ndarray]:
         return [
             direction
             for spread, direction in zip(spreads, directions, strict=True)
-            if spread >= 0.95 * spreads[0]
+            if spread >= PRINCIPAL_SHARE * spreads[0]
         ]
     return list(directions)
 
@@ -149,12 +166,12 @@ def _offset_factor(joint: Joint, part: Part, expected: Expectation) -> float:
     if joint.type in ("prismatic", "ball") or joint.axis is None or joint.origin is None:
         return 1.0
     ratio = offset_ratio(part.world, np.asarray(joint.origin), np.asarray(joint.axis))
-    if ratio > 1.5:
+    if ratio > OFFSET_LIMIT:
         return 0.0
     if expected.offset == "centre":
-        return _clip((0.7 - ratio) / 0.4)
+        return _rising(ratio, *CENTRE_OFFSET)
     if expected.offset == "edge":
-        return _clip((ratio - 0.2) / 0.3)
+        return _rising(ratio, *EDGE_OFFSET)
     return 1.0
 
 
@@ -176,18 +193,18 @@ def _needed_travel(joint: Joint, part: Part, expected: Expectation) -> float:
     return ratio * float(along.max() - along.min())
 
 
-def _moveset_factor(
-    field: Field, design: Design, joint: Joint, ids: Sequence[str], loop: bool, cap: float
-) -> float:
-    if loop or joint.parent in ids or len(ids) >= len(design.parts):
+def _moveset_factor(motions: Motions, joint: Joint, cap: float) -> float:
+    ids, loop = motions.moving(joint).ids, motions.moving(joint).loop
+    if loop or joint.parent in ids or len(ids) >= len(motions.design.parts):
         return 0.0
-    total = sum(field.volume(part.id) for part in design.parts)
-    share = sum(field.volume(name) for name in ids) / total if total > 0 else 0.0
+    total = motions.volume
+    share = sum(motions.field.volume(name) for name in ids) / total if total > 0 else 0.0
     return 1.0 if share <= cap else _clip((1.0 - share) / (1.0 - cap))
 
 
-def _falling(value: float, full: float, none: float) -> float:
-    return _clip((none - value) / (none - full))
+def _rising(value: float, none: float, full: float) -> float:
+    """0 at `none` and beyond, 1 at `full`, linear between; `none` may be the higher one."""
+    return _clip((value - none) / (full - none))
 
 
 def _clip(value: float) -> float:
@@ -217,9 +234,10 @@ def kinematics(
         return not_applicable("A.3", "the object has no motion that is looked for")
     if not joints:
         return Result("A.3", 0.0, "the design has no moving joint")
-    found = _matches(design, field, targets, joints, component, touching)
+    motions = Motions(design, field, touching)
+    found = _matches(motions, targets, joints, component)
     recalls = [_recall(target, found) for target in targets]
-    precisions = [_precision(design, field, joint, found, touching) for joint in joints]
+    precisions = [_precision(motions, joint, found) for joint in joints]
     recall, precision = sum(recalls) / len(recalls), sum(precisions) / len(precisions)
     score = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
     evidence = {
@@ -243,17 +261,15 @@ def kinematics(
 
 
 def _matches(
-    design: Design,
-    field: Field,
+    motions: Motions,
     targets: Sequence[Target],
     joints: Sequence[Joint],
     component: Callable[[Part], str | None],
-    touching: Sequence[tuple[str, str]],
 ) -> Mapping[tuple[Target, str], Quality]:
     """Qualities of the joints that serve a target: their child is it or, failing that, they carry it."""
     found: dict[tuple[Target, str], Quality] = {}
-    names = {part.id: component(part) for part in design.parts}
-    carried = {joint.id: moving_set(design, joint, touching).ids for joint in joints}
+    names = {part.id: component(part) for part in motions.design.parts}
+    carried = {joint.id: motions.moving(joint).ids for joint in joints}
     for target in targets:
         direct = {joint.id: joint.child for joint in joints if names[joint.child] == target.component}
         indirect = {
@@ -264,7 +280,7 @@ def _matches(
         }
         for joint in joints:
             if (moved := (direct or indirect).get(joint.id)) is not None:
-                quality = joint_quality(design, field, joint, target.expectation, touching, moved)
+                quality = joint_quality(motions, joint, target.expectation, moved)
                 found[target, joint.id] = quality
     return found
 
@@ -274,12 +290,6 @@ def _recall(target: Target, found: Mapping[tuple[Target, str], Quality]) -> floa
     return sum(best[: target.slots]) / target.slots
 
 
-def _precision(
-    design: Design,
-    field: Field,
-    joint: Joint,
-    found: Mapping[tuple[Target, str], Quality],
-    touching: Sequence[tuple[str, str]],
-) -> float:
+def _precision(motions: Motions, joint: Joint, found: Mapping[tuple[Target, str], Quality]) -> float:
     own = [quality.q for (_, name), quality in found.items() if name == joint.id]
-    return max(own) if own else 0.5 * joint_quality(design, field, joint, generic(joint), touching).q
+    return max(own) if own else UNASKED * joint_quality(motions, joint, generic(joint)).q
