@@ -43,7 +43,8 @@ class BenchmarkSpec:
     `tasks` names a function `load(tasks: Mapping, settings: Mapping) -> Sequence[Task]`, where `tasks`
     is the suite's block of that name. `settings` names a pydantic model of the protocol settings (None:
     there are none). `suite_check` names a function `check(condition, tasks, settings)` that raises
-    UsageError for a suite, also one changed by `-T`, whose parts contradict each other. `opener` names
+    UsageError for a suite, also one changed by `-T`, whose parts contradict each other; with a parameter
+    `limits` it is told of those as well. `opener` names
     a function `open(path, settings) -> ToolCall | Candidate` that turns a file into what `evalkit try`
     puts to the test, `task_reader` a function `read(path, settings) -> Task` for tasks that come as a
     file (`try --task FILE`), `free_task` a function `free(settings) -> Task` for `try` without a task,
@@ -194,7 +195,8 @@ class CheckSpec:
 class ViewSpec:
     """A way to look at an episode or run of a benchmark.
 
-    `scope="episode"`: `target(episode, task) -> list[evalkit.types.Artifact]` for `evalkit show`;
+    `scope="episode"`: `target(episode, task) -> list[evalkit.types.Artifact]` for `evalkit show`; a function
+    with a parameter `files` gets those of the last complete design, bytes by name;
     `scope="run"`: `target(list of (episode, task)) -> list[evalkit.report.Table]` for `evalkit report`. That
     list holds the episodes that have a result. A function with a parameter `missing` is told of the planned
     ones that have none as well, `target(played, missing=list of (EpisodeKey, Task))`, and its tables can

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -47,7 +48,7 @@ def full_settings(plugins: Plugins, spec: BenchmarkSpec, block: Block) -> dict[s
 
 
 def check_suite(plugins: Plugins, spec: BenchmarkSpec, suite: Suite) -> None:
-    """Have a benchmark say whether condition, tasks and settings of a suite fit together.
+    """Have a benchmark say whether condition, tasks, settings and limits of a suite fit together.
 
     UsageError names the suite; PluginError if the benchmark's check is at fault.
     """
@@ -55,7 +56,9 @@ def check_suite(plugins: Plugins, spec: BenchmarkSpec, suite: Suite) -> None:
         return
     plugin = plugins.origin(spec).plugin
     try:
-        resolve(spec.suite_check, plugin)(suite.condition, suite.tasks, suite.settings)
+        check = resolve(spec.suite_check, plugin)
+        told = {"limits": suite.limits} if "limits" in inspect.signature(check).parameters else {}
+        check(suite.condition, suite.tasks, suite.settings, **told)
     except UsageError as error:
         raise UsageError(f"suite {suite.name}: {error}") from error
     except PluginError:

@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from evalkit import Candidate, Reply, StepContext, StepResult, Task, ToolCall, UsageError, Verdict
+from evalkit import (
+    Candidate,
+    Episode,
+    Reply,
+    StepContext,
+    StepResult,
+    Stop,
+    Task,
+    ToolCall,
+    UsageError,
+    Verdict,
+)
 from evalkit.episode import Rules as WalkRules
 from evalkit.episode import play
 from evalkit.run.trial import MemorySink
@@ -22,7 +33,7 @@ from evalkit_lmbuild.reference import ReferenceAgent, reference_calls
 from evalkit_lmbuild.settings import BuildSettings, check_suite
 from evalkit_lmbuild.specs import METRICS
 from evalkit_lmbuild.tasks import embedded_document, facts_of, load_tasks
-from evalkit_lmbuild.trial import free_task, open_design, pictures, report
+from evalkit_lmbuild.trial import final_pictures, free_task, open_design, pictures, report
 from evalkit_lmbuild.validator import DesignValidator
 
 NOTHING = StepContext({}, {})
@@ -138,19 +149,24 @@ def test_submit_is_served_however_far_past_the_budget() -> None:
 
 def played(calls: list[ToolCall], limits: dict[str, float]) -> list[dict[str, Any]]:
     """The results of calls, a reply each, as the walk records them."""
+    return list(recorded(calls, limits).of("result"))
+
+
+def recorded(calls: list[ToolCall], limits: dict[str, float]) -> Episode:
+    """The record of an episode of such calls, after which the agent stops."""
 
     class Calls:
         def start(self, tools: Any, seed: int) -> None:
             self.left = list(calls)
 
-        def act(self, observation: Any, ctx: StepContext) -> Reply:
-            return Reply((self.left.pop(0),))
+        def act(self, observation: Any, ctx: StepContext) -> Reply | Stop:
+            return Reply((self.left.pop(0),)) if self.left else Stop("no calls left")
 
     sink, key = MemorySink(), EpisodeKey("calls", "milking_stool", "name_only", 1)
     play(
         key, task("milking_stool"), 0, BuildEnvironment(settings()), Calls(), WalkRules(limits, [], []), sink
     )
-    return [event for event in sink.events if event["kind"] == "result"]
+    return Episode(key, list(sink.events), sink.events[-1], sink.load)
 
 
 def test_budgets_of_the_paper_grow_with_rounds() -> None:
@@ -165,6 +181,14 @@ def test_a_condition_has_to_be_the_brief() -> None:
     check_suite("attributes", {}, settings(brief="attributes"))
     with pytest.raises(UsageError, match="-T brief=attributes"):
         check_suite("attributes", {}, settings())
+
+
+def test_rounds_need_their_calls() -> None:
+    chosen = settings(rounds=3)
+    check_suite(chosen["brief"], {}, chosen, {"tool_calls": 480.0})
+    check_suite(chosen["brief"], {}, settings(), {"tool_calls": 90.0})
+    with pytest.raises(UsageError, match=r"480 tool calls .* 160; add -T limits\.tool_calls=480"):
+        check_suite(chosen["brief"], {}, chosen, {"tool_calls": 160.0})
 
 
 @pytest.mark.parametrize("tier", ["A", "B", "C"])
@@ -258,6 +282,14 @@ def test_designs_from_files(tmp_path: Path) -> None:
     assert "S.1" not in "".join(told["text"])
     drawn = pictures(chosen, candidate, settings())
     assert [artifact.name for artifact in drawn] == ["views.png", "parts.png", "joint-hinge.png"]
+
+
+def test_an_episodes_final_design_is_shown() -> None:
+    calls = reference_calls(embedded_document("milking_stool"), "B")  # type: ignore[arg-type]
+    episode = recorded([*calls, ToolCall("submit")], {})
+    shown = final_pictures(episode, task("milking_stool"), {})
+    assert [artifact.name for artifact in shown] == ["views.png", "parts.png"]
+    assert final_pictures(recorded([ToolCall("get_scene")], {}), task("milking_stool"), {}) == []
 
 
 @pytest.mark.parametrize("lines", [True, False])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -156,10 +157,14 @@ def _view_artifacts(reader: RunReader, episode: Episode) -> Iterator[Artifact]:
     task: Task | None = next((task for task in tasks if task.id == episode.key.task), None)
     if task is None:
         raise RecordError(f"the installed {benchmark} has no task {episode.key.task!r}; its views need it")
+    design = episode.final_design() or {}
+    files = {name: reader.blob(sha256) for name, sha256 in design.get("files", {}).items()}
     for view in views:
         plugin = plugins.origin(view).plugin
         try:
-            artifacts = list(resolve(view.target, plugin)(episode, task))
+            function = resolve(view.target, plugin)
+            told = {"files": files} if "files" in inspect.signature(function).parameters else {}
+            artifacts = list(function(episode, task, **told))
         except EvalkitError:
             raise
         except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -68,10 +69,21 @@ def maps_of(settings: Mapping[str, Any]) -> Mapping[str, Calibration]:
     return {**CALIBRATION, **read_maps(settings.get("calibration") or {})}
 
 
-def check_suite(condition: str, tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """UsageError if the condition, which names episodes, isn't the brief that agents get."""
+def check_suite(
+    condition: str,
+    tasks: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    limits: Mapping[str, float] = MappingProxyType({}),
+) -> None:
+    """UsageError if the condition, which names episodes, isn't the brief, or if rounds lack their calls."""
     if condition != settings["brief"]:
         raise UsageError(
             f"the condition is {condition!r} and the brief {settings['brief']!r}; change both alike "
             f"(-T condition={condition} -T brief={condition})"
+        )
+    calls = TOOL_CALLS * settings["rounds"]
+    if settings["rounds"] > 1 and limits.get("tool_calls", calls) < calls:
+        raise UsageError(
+            f"{settings['rounds']} rounds have {calls} tool calls and the limit is {limits['tool_calls']:g}; "
+            f"add -T limits.tool_calls={calls}"
         )

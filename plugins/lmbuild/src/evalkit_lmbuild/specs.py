@@ -112,6 +112,11 @@ METRICS: list[MetricSpec] = [
 
 VIEWS: list[ViewSpec] = [
     ViewSpec(
+        "lmbuild.design",
+        "evalkit_lmbuild.trial:final_pictures",
+        "the final design from six sides, in colours and apart, each joint in motion",
+    ),
+    ViewSpec(
         "lmbuild.engines",
         "evalkit_lmbuild.engines:report_tables",
         "how often MuJoCo and PyBullet agree, where designs were put to both",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalkit import Artifact, Candidate, Execution, Task, UsageError, Verdict
+from evalkit import Artifact, Candidate, Episode, Execution, Task, UsageError, Verdict
 from evalkit_lmbuild.candidates import candidate_design
 from evalkit_lmbuild.formats import DesignError
 from evalkit_lmbuild.handing_in import HandInError, opened
@@ -67,6 +67,15 @@ def report(
 
     check = design_report(candidate_design(task, candidate))
     return {**check, "text": as_text(executions, check, settings)}
+
+
+def final_pictures(episode: Episode, task: Task, files: Mapping[str, bytes]) -> list[Artifact]:
+    """The pictures of the last design of an episode, whose files are given; none where there is no design."""
+    document = episode.final_candidate()
+    if document is None:
+        return []
+    given = tuple(Artifact(name, data, "model/gltf-binary") for name, data in sorted(files.items()))
+    return pictures(task, Candidate(document, given), {})
 
 
 def pictures(task: Task, candidate: Candidate, settings: Mapping[str, Any]) -> list[Artifact]:

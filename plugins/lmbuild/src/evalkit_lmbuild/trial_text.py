@@ -96,11 +96,8 @@ def _geometry_lines(check: Mapping[str, Any]) -> Iterator[str]:
     if loose := check["not_connected_to_main_group"]:
         yield f"  not connected to the main one: {', '.join(loose)}"
     yield f"lowest point: {check['lowest_point_z_m']:g} m"
-    for key, label in (
-        ("resting_on_ground", "resting on the ground"),
-        ("parts_below_ground", "below ground"),
-    ):
+    for key in ("resting_on_ground", "parts_below_ground"):
         if check[key]:
-            yield f"  {label}: {', '.join(check[key])}"
+            yield f"  {key.replace('_', ' ')}: {', '.join(check[key])}"
     tilt, margin = check["stability"]["critical_tilt_deg"], check["stability"]["support_margin_m"]
     yield f"tips over at {tilt:g}°, with a support margin of {margin * 100:g} cm"
