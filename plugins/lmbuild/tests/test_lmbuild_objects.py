@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalkit import UsageError
-from evalkit_lmbuild.objects import CONDITIONS, ObjectError, checked_document, object_facts, read_object
-from evalkit_lmbuild.tasks import OBJECTS, facts_of, load_tasks
+from evalkit_lmbuild.objects import (
+    CONDITIONS,
+    FAMILIES,
+    ObjectError,
+    checked_document,
+    object_facts,
+    read_object,
+)
+from evalkit_lmbuild.tasks import CORE_25, OBJECTS, facts_of, load_tasks
 from evalkit_lmbuild.tasks.draw import reference_picture
 
 BOX = {"nodes": [{"id": "a", "op": "box", "size": [0.4, 0.3, 0.01]}], "output": "a"}
@@ -147,3 +155,13 @@ def test_tasks_of_a_folder(tmp_path: Path) -> None:
 def test_wrong_selections(block: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         load_tasks(block, {"brief": "name_only"})
+
+
+def test_the_set_for_ablations_has_four_objects_of_each_family_and_one_more() -> None:
+    tasks = load_tasks({"set": "core-25"}, {"brief": "name_only"})
+    assert {task.id for task in tasks} == set(CORE_25)
+    counts = Counter(task.hidden["family"] for task in tasks)
+    assert sorted(counts) == sorted(FAMILIES)
+    assert sorted(counts.values()) == [4, 4, 4, 4, 4, 5]
+    chosen = load_tasks({"set": "core-25", "families": ["sliding"]}, {"brief": "name_only"})
+    assert len(chosen) == 4

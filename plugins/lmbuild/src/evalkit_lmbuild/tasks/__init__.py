@@ -19,7 +19,18 @@ from evalkit_lmbuild.tasks.pulled import photo_png, verified_path
 HERE = Path(__file__).parent
 OBJECTS = HERE / "objects"
 SMOKE = ("milking_stool", "keepsake_box")
-SETS = ("embedded", "smoke", *OFFICIAL_SETS)
+CORE_25 = (
+    *("cabinet", "drop_leaf_table", "keepsake_box", "laptop"),
+    *("drill_press", "office_chair", "refrigerator", "tower_crane", "wheelchair"),
+    *("hand_cart", "table_fan", "well_windlass", "windmill"),
+    *("desk_lamp", "folding_rule", "robot_arm", "wall_crane"),
+    *("abacus", "bench_vise", "chest_of_drawers", "sash_window"),
+    *("bookcase", "footbridge", "milking_stool", "step_ladder"),
+)
+"""For ablations: four objects of each family, few parts and many, and one more of those with several joints."""
+NAMED: Mapping[str, tuple[str, ...]] = {"smoke": SMOKE, "core-25": CORE_25}
+"""Sets that are part of the embedded one."""
+SETS = ("embedded", *NAMED, *OFFICIAL_SETS)
 KEYS = ("set", "names", "families", "limit", "folder")
 MAX_IMAGE_BYTES = 4 << 20
 
@@ -27,8 +38,8 @@ MAX_IMAGE_BYTES = 4 << 20
 def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequence[Task]:
     """The tasks of a suite, with the brief that the settings name.
 
-    `tasks` may hold `set` (`embedded`, the default, `smoke`, or of the pulled official data `core_v2` or
-    `full_v2`) or `folder` (of object files), `names` and `families` (lists: only these), `limit` (so many at
+    `tasks` may hold `set` (`embedded`, the default, `smoke`, `core-25`, or of the pulled official data `core_v2`
+    or `full_v2`) or `folder` (of object files), `names` and `families` (lists: only these), `limit` (so many at
     most). UsageError for anything else, and where an object has no such brief.
     """
     _check(tasks)
@@ -43,8 +54,8 @@ def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequenc
         base = Path(folder).expanduser()
     else:
         documents, base = _embedded(), HERE
-        if tasks.get("set") == "smoke" and names is None:
-            names = SMOKE
+        if names is None:
+            names = NAMED.get(tasks.get("set", "embedded"))
     if missing := sorted(set(names or ()) - documents.keys()):
         raise UsageError(f"there is no task {missing[0]!r} here; there are {', '.join(documents)}")
     families = tasks.get("families")
