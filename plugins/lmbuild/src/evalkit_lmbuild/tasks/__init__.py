@@ -27,7 +27,7 @@ CORE_25 = (
     *("abacus", "bench_vise", "chest_of_drawers", "sash_window"),
     *("bookcase", "footbridge", "milking_stool", "step_ladder"),
 )
-"""For ablations: four objects of each family, few parts and many, and one more of those with several joints."""
+"""For ablations: four objects of each family, small and large ones, and a fifth of `multi_joint`."""
 NAMED: Mapping[str, tuple[str, ...]] = {"smoke": SMOKE, "core-25": CORE_25}
 """Sets that are part of the embedded one."""
 SETS = ("embedded", *NAMED, *OFFICIAL_SETS)
@@ -38,9 +38,9 @@ MAX_IMAGE_BYTES = 4 << 20
 def load_tasks(tasks: Mapping[str, Any], settings: Mapping[str, Any]) -> Sequence[Task]:
     """The tasks of a suite, with the brief that the settings name.
 
-    `tasks` may hold `set` (`embedded`, the default, `smoke`, `core-25`, or of the pulled official data `core_v2`
-    or `full_v2`) or `folder` (of object files), `names` and `families` (lists: only these), `limit` (so many at
-    most). UsageError for anything else, and where an object has no such brief.
+    `tasks` may hold `set` (`embedded`, the default, `smoke`, `core-25`, or of the pulled official data
+    `core_v2` or `full_v2`) or `folder` (of object files), `names` and `families` (lists: only these), `limit`
+    (so many at most). UsageError for anything else, and where an object has no such brief.
     """
     _check(tasks)
     folder, names = tasks.get("folder"), tasks.get("names")
