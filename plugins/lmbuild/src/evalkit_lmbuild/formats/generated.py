@@ -19,8 +19,6 @@ from evalkit_lmbuild.legality import MAX_MESHES, problems
 JointCompletion = Callable[[Design], Sequence[Joint]]
 """Joints for a design that has none: it gets what `import_generated` gives without a reference."""
 
-SHAPE_THRESHOLD = 0.025
-
 
 def import_generated(
     path: Path, reference: Design | None = None, joints: Sequence[Joint] = (), completion: str = ""
@@ -130,12 +128,9 @@ def _part(name: str, world: Mesh) -> Part:
 
 
 def _best_quarters(design: Design, reference: Design) -> int:
-    from evalkit_lmbuild.scoring.samples import SAMPLES, Frame, f_score, quarter_turned, surface_cloud
+    from evalkit_lmbuild.scoring.aligned import Aligned
 
-    points = Frame.of(design).normalised(surface_cloud(design, SAMPLES, seed=0).points)
-    wanted = Frame.of(reference).normalised(surface_cloud(reference, SAMPLES, seed=1).points)
-    scores = [f_score(quarter_turned(points, turn), wanted, SHAPE_THRESHOLD) for turn in range(4)]
-    return int(np.argmax(scores))
+    return Aligned(design, reference).quarters
 
 
 def part_ids(names: list[str]) -> dict[str, str]:

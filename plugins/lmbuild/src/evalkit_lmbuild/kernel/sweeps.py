@@ -21,8 +21,8 @@ FREE_SHARE = 0.02
 MOVING_CELLS = 4e6
 """Where more cells move, a sweep looks at every second (third …) layer and row of them."""
 
-SWEEP_LIMIT = 4e9
-"""Cells that all sweeps of one design may look at, some 20 s; counted, so that results don't depend on the
+SWEEP_LIMIT = 2e9
+"""Cells that all sweeps of one design may look at, some 10 s; counted, so that results don't depend on the
 machine."""
 
 ROW_COST, PAIR_COST = 4, 1000

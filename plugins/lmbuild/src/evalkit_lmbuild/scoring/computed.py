@@ -15,6 +15,7 @@ from evalkit_lmbuild.kernel import (
     filled_cells,
     origin_ok,
 )
+from evalkit_lmbuild.kernel.joints import ORIGIN_LIMIT
 from evalkit_lmbuild.scoring.aligned import Aligned
 from evalkit_lmbuild.scoring.assembly import assembly
 from evalkit_lmbuild.scoring.decomposition import decomposition
@@ -38,6 +39,8 @@ from evalkit_lmbuild.scoring.symmetry import mirror_iou
 from evalkit_lmbuild.scoring.targets import targets_of
 
 SYMMETRY_PITCH = 0.01
+ENCLOSED_CELLS = 150
+ENCLOSED_PITCH = (0.0005, 0.004)
 COMPUTED = ("S.1", "S.2", "S.3", "A.1", "A.2", "A.3", "D.1", "D.3", "R.1", "R.2")
 
 
@@ -112,7 +115,7 @@ class Scorer:
     @cached_property
     def floating(self) -> frozenset[str]:
         """Parts outside the largest group that hangs together."""
-        limit = 0.02 * self.structure.scale
+        limit = ORIGIN_LIMIT * self.structure.scale
         joined = [(j.parent, j.child) for j in self.design.joints if origin_ok(self.design, j, limit)]
         ids = [part.id for part in self.design.parts]
         groups = components(ids, [*self.structure.touching(), *joined])
@@ -122,7 +125,8 @@ class Scorer:
     @cached_property
     def enclosed(self) -> frozenset[str]:
         """Parts that can't be seen from outside; at a pitch of a 150th of the diagonal, 0.5 to 4 mm."""
-        pitch = min(max(self.design.diagonal / 150, 0.0005), 0.004)
+        finest, coarsest = ENCLOSED_PITCH
+        pitch = min(max(self.design.diagonal / ENCLOSED_CELLS, finest), coarsest)
         return enclosed_parts(Field(self.design.parts, pitch))
 
     @cached_property

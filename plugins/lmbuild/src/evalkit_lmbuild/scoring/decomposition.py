@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalkit_lmbuild.design import Design
 from evalkit_lmbuild.kernel import origin_ok
+from evalkit_lmbuild.kernel.joints import ORIGIN_LIMIT
 from evalkit_lmbuild.scoring.result import Result, not_applicable
 
 
@@ -65,6 +66,6 @@ def _joint_placement(design: Design, s: float) -> float | None:
     rejected = {
         frozenset((joint.parent, joint.child))
         for joint in design.joints
-        if joint.origin is not None and not origin_ok(design, joint, limit=0.02 * s)
+        if joint.origin is not None and not origin_ok(design, joint, limit=ORIGIN_LIMIT * s)
     }
     return 1.0 - len(rejected) / len(pairs)

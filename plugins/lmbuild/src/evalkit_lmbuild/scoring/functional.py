@@ -13,6 +13,9 @@ from evalkit_lmbuild.scoring.result import Result, not_applicable
 from evalkit_lmbuild.scoring.samples import share_near
 
 NEAR = 0.05
+LYING_ON = 0.5
+"""Share of a part that has to be near a component to lie on it."""
+
 UNVERIFIED = 0.5
 FLOATING = 0.5
 VISIBLE_WEIGHT = 2 / 3
@@ -46,11 +49,11 @@ class Places:
         1 if at least half of it lies on the declared component or, failing that, on another, which it then
         counts for; else ½ for the declared one.
         """
-        if self.share_on(part, declared) >= 0.5:
+        if self.share_on(part, declared) >= LYING_ON:
             return declared, 1.0
         shares = {name: self.share_on(part, name) for name in sorted(self._trees) if name != declared}
         best = max(shares, key=lambda name: shares[name], default=None)
-        if best is not None and shares[best] >= 0.5:
+        if best is not None and shares[best] >= LYING_ON:
             return best, 1.0
         return declared, UNVERIFIED
 

@@ -12,6 +12,9 @@ from evalkit_lmbuild.scoring.result import Result, not_applicable
 COVERED = 0.25
 """A part of the reference that covers this share of a part's cells lends it its material."""
 
+FAMILY = 0.5
+"""Worth of a material that is only of the family of an accepted one."""
+
 
 def material_fit(
     design: Design,
@@ -53,7 +56,7 @@ def fit(material: str | None, accepted: set[str]) -> float:
     found = MATERIALS[material].material_class
     if found in accepted:
         return 1.0
-    return 0.5 if FAMILIES[found] in {FAMILIES[name] for name in accepted} else 0.0
+    return FAMILY if FAMILIES[found] in {FAMILIES[name] for name in accepted} else 0.0
 
 
 def _class_of(part: Part) -> str | None:

@@ -14,6 +14,8 @@ from evalkit_lmbuild.scoring.samples import Cloud, f_score
 PART_THRESHOLD = 0.05
 MIN_POINTS = 20
 SHAPE_WEIGHT = 0.6
+TOLD = 0.5
+"""Share of parts with a telling role from which parts are compared one by one."""
 
 
 def shape(
@@ -36,9 +38,11 @@ def shape(
     whole = aligned.shape
     evidence: dict[str, object] = {"shape": whole, "yaw_deg": 90 * aligned.quarters}
     told = sum(telling(part) for part in design.parts) / len(design.parts)
-    scores = _by_component(aligned, component) if told >= 0.5 else {}
+    scores = _by_component(aligned, component) if told >= TOLD else {}
     if not scores:
-        why = "fewer than half of the parts have a role" if told < 0.5 else "the reference names no component"
+        why = (
+            "fewer than half of the parts have a role" if told < TOLD else "the reference names no component"
+        )
         return Result("A.1", whole, evidence={**evidence, "parts": None, "parts_left_out": why})
     parts = sum(scores.values()) / len(scores)
     evidence |= {"parts": parts, "components": scores}

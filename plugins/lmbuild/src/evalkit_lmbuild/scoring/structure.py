@@ -12,11 +12,11 @@ from evalkit_lmbuild.design import Design, Joint
 from evalkit_lmbuild.facts import ObjectFacts
 from evalkit_lmbuild.kernel import Field, components, design_pitch, origin_ok
 from evalkit_lmbuild.kernel.field import Pair
+from evalkit_lmbuild.kernel.joints import ORIGIN_LIMIT
 from evalkit_lmbuild.scoring.result import Result, not_applicable
 
 INTERLOCK_M3 = 0.1e-6
 CONTACT_M2 = 1e-4
-ORIGIN_M = 0.02
 STUD_M = 0.0015
 
 COLLISION_M3 = 1e-6
@@ -79,7 +79,7 @@ def connectivity(design: Design, facts: ObjectFacts, field: Field) -> Result:
     if len(design.parts) == 1:
         return not_applicable("S.1", "one part has nothing to be connected with")
     touching = field.touching()
-    joined = _joined(design, ORIGIN_M * field.scale)
+    joined = _joined(design, ORIGIN_LIMIT * field.scale)
     groups = components([part.id for part in design.parts], [*touching, *joined])
     volumes = [sum(field.volume(part_id) for part_id in group) for group in groups]
     largest = volumes.index(max(volumes))

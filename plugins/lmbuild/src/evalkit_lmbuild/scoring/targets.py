@@ -18,6 +18,15 @@ LENIENT = 0.8
 """The share of a reference's range that counts as the whole."""
 ALIGNED_DEG = 10.0
 CAP = 0.6
+QUANTILE = 0.25
+"""Of several joints of the reference, the lower quartile of their ranges is asked for."""
+
+LONGER = 1.05
+"""How much longer than the next a part's longest direction is, to be one that an axis may follow."""
+
+CENTRE_UP_TO = 0.3
+EDGE = (0.5, 1.5)
+"""Offsets, in half extents of the part, of axes in the middle and at the edge of the reference's part."""
 
 
 def targets_of(
@@ -70,8 +79,8 @@ def _expectation(reference: Design, joints: Sequence[Joint], field: Field) -> Ex
         axis=_agreed([each.axis for each in first]),
         axis_dir=_agreed([each.axis_dir for each in first]),
         offset=_agreed([each.offset for each in first]),
-        span=float(np.quantile(spans, 0.25)) if spans else None,
-        travel_ratio=float(np.quantile(travels, 0.25)) if travels else None,
+        span=float(np.quantile(spans, QUANTILE)) if spans else None,
+        travel_ratio=float(np.quantile(travels, QUANTILE)) if travels else None,
         moving_frac_max=max(_cap(reference, joint, field) for joint in joints),
     )
 
@@ -100,7 +109,7 @@ def _axis_kind(part: Part, axis: np.ndarray) -> str | None:
     spreads, directions = principal_axes(part.world)
     if any(angle_deg(axis, each) <= ALIGNED_DEG for each in round_axes(part.world)):
         return "symmetry"
-    if spreads[0] > 1.05 * spreads[1] and angle_deg(axis, directions[0]) <= ALIGNED_DEG:
+    if spreads[0] > LONGER * spreads[1] and angle_deg(axis, directions[0]) <= ALIGNED_DEG:
         return "pca0"
     return "principal" if any(angle_deg(axis, each) <= ALIGNED_DEG for each in directions) else None
 
@@ -116,9 +125,9 @@ def _offset_kind(part: Part, joint: Joint, axis: np.ndarray) -> str | None:
     if joint.origin is None:
         return None
     ratio = offset_ratio(part.world, np.asarray(joint.origin), axis)
-    if ratio <= 0.3:
+    if ratio <= CENTRE_UP_TO:
         return "centre"
-    return "edge" if 0.5 <= ratio <= 1.5 else None
+    return "edge" if EDGE[0] <= ratio <= EDGE[1] else None
 
 
 def _span(joint: Joint) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from evalkit_lmbuild.design import Design, Joint, Step, Vector
 from evalkit_lmbuild.documents import joint_entry
 from evalkit_lmbuild.kernel import moving_set, origin_distances
+from evalkit_lmbuild.kernel.joints import ORIGIN_LIMIT
 from evalkit_lmbuild.legality import MAX_JOINTS, id_fault, joint_faults, unknown
 from evalkit_lmbuild.scene import Scene, rounded
 from evalkit_lmbuild.tools import _arguments as given
@@ -15,7 +16,6 @@ from evalkit_lmbuild.tools._geometry import field_of
 from evalkit_lmbuild.tools._placing import placed
 from evalkit_lmbuild.tools._session import Outcome, Refusal, Session
 
-ORIGIN_LIMIT_M = 0.02
 _BOUNDED = ("revolute", "prismatic", "cylindrical")
 
 
@@ -108,11 +108,11 @@ def joint_notes(design: Design, joint: Joint) -> list[str]:
     notes = []
     parent, child = origin_distances(design, joint)
     far = max(parent, child)
-    if far > ORIGIN_LIMIT_M:
+    if far > ORIGIN_LIMIT:
         whose = joint.parent if parent >= child else joint.child
         notes.append(
             f"the origin is {far * 100:.1f} cm from the surface of {whose!r}; where it is more than "
-            f"{ORIGIN_LIMIT_M * 100:g} cm away the joint doesn't count as a connection"
+            f"{ORIGIN_LIMIT * 100:g} cm away the joint doesn't count as a connection"
         )
     if joint.limits is None and joint.type in _BOUNDED:
         notes.append(f"no limits: the {joint.type} joint is unbounded")
