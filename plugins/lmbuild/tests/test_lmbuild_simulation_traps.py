@@ -211,12 +211,43 @@ def test_joints_in_a_circle_are_cut_once(settings: Settings) -> None:
 def test_too_much_work_is_refused_and_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     from evalkit_lmbuild.simulation import running
 
-    monkeypatch.setitem(running.MAX_WORK, "mujoco", 1e6)
     lid = mechanisms.lid()
-    result = simulate(lid, mechanisms.exact_contacts(lid), [Actuate(("hinge",))] * 20)
-    assert [motion.status for motion in result.motions[:1]] == ["works"]
-    assert result.motions[-1].status == "unfit"
-    assert "contacts" in result.motions[-1].reason
+    monkeypatch.setitem(running.MAX_WORK, "mujoco", 1e4)
+    result = simulate(lid, mechanisms.exact_contacts(lid), [Actuate(("hinge",)), Roll(("lid",))])
+    assert [motion.status for motion in result.motions] == ["unfit", "unfit"]
+    assert "contacts" in result.motions[0].reason
+
+
+def test_what_was_reached_before_the_work_ran_out_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalkit_lmbuild.simulation import running
+
+    lid = mechanisms.lid()
+    contacts = mechanisms.exact_contacts(lid)
+    asked = Actuate(("hinge",), targets=(0.5, 1.0, 1.5))
+    monkeypatch.setattr(running, "REACHED", 2.0)  # every target is driven to
+    free = simulate(lid, contacts, [asked]).motions[0]
+    assert len(free.attempts) == 3
+    monkeypatch.setattr(running._Stage, "_runs", lambda stage, steps: 2)
+    cut = simulate(lid, contacts, [asked]).motions[0]
+    assert cut.attempts == free.attempts[:2]
+    assert cut.score == max(attempt.score for attempt in free.attempts[:2]) > 0.9
+    assert any("2 runs" in note for note in cut.notes)
+
+
+def test_no_motion_depends_on_what_others_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalkit_lmbuild.simulation import running
+
+    lid = mechanisms.lid()
+    contacts = mechanisms.exact_contacts(lid)
+    costly = Actuate(("hinge",), targets=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    modest = Actuate(("hinge",), targets=(1.0,))
+    monkeypatch.setattr(running, "REACHED", 2.0)
+    unlimited = simulate(lid, contacts, [costly, modest]).motions
+    monkeypatch.setitem(running.MAX_WORK, "mujoco", 2.5e5)
+    orders = [simulate(lid, contacts, order).motions for order in ([costly, modest], [modest, costly])]
+    assert orders[0] == orders[1][::-1]
+    assert 0 < len(orders[0][0].attempts) < len(unlimited[0].attempts)
+    assert orders[0][1].score == unlimited[1].score
 
 
 def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,9 @@ MAX_TARGETS = 6
 """Targets of one request that are driven to, per joint and freedom."""
 
 MAX_WORK = {"mujoco": 3e8, "pybullet": 5e7}
-"""Steps × contacts × degrees of freedom that one call may cost, a minute or two; counted, not timed, so that
-results don't depend on the machine."""
+"""Steps × contacts × degrees of freedom that the motions of one call may cost, a minute or two; counted, not
+timed, so that results don't depend on the machine. Each motion has an equal part of it, so that none depends
+on what others cost or on their order."""
 
 
 def simulate(
@@ -75,7 +76,8 @@ def simulate(
         return _unfit(requests, settings, str(error))
     try:
         settled = settle(world, model)
-        stage = _Stage(design, contacts, settings, model, tree, world, start)
+        share = MAX_WORK[settings.engine] / max(1, len(requests))
+        stage = _Stage(design, contacts, settings, model, tree, world, start, share)
         motions = tuple(stage.play(r) if settled.rests else _refused(r, settled) for r in requests)
     finally:
         world.close()
@@ -92,7 +94,7 @@ def simulate(
 
 @dataclass(eq=False)
 class _Stage:
-    """A settled world and what its motions are judged with; `work` is what the motions have cost."""
+    """A settled world and what its motions are judged with; each may cost the work of a `share`."""
 
     design: Design
     contacts: Contacts
@@ -101,41 +103,39 @@ class _Stage:
     tree: Tree
     world: World
     start: Start
-    work: float = 0.0
+    share: float
 
     def play(self, request: Motion) -> MotionResult:
         """Run one motion."""
-        try:
-            return self._rolled(request) if isinstance(request, Roll) else self._actuated(request)
-        except _TooHeavyError:
-            return MotionResult(request, 0.0, "unfit", self._weight())
+        return self._rolled(request) if isinstance(request, Roll) else self._actuated(request)
 
-    def _spend(self, steps: int) -> None:
-        """Count the work of a run; raise `_TooHeavyError` if that is too much."""
-        self.work += steps * max(1, self.world.contacts()) * self.model.degrees
-        if self.work > MAX_WORK[self.settings.engine]:
-            raise _TooHeavyError
+    def _runs(self, steps: int) -> int:
+        """How often a motion may run so many steps."""
+        return int(self.share // (steps * max(1, self.world.contacts()) * max(1, self.model.degrees)))
 
     def _weight(self) -> str:
-        """Why the motions are more than what is simulated."""
-        return (
-            f"too much work: {self.world.contacts()} contacts, {self.model.degrees} degrees of freedom "
-            "and many motions"
-        )
+        """Why a motion has no more runs."""
+        return f"too much work: {self.world.contacts()} contacts, {self.model.degrees} degrees of freedom"
 
     def _actuated(self, request: Actuate) -> MotionResult:
-        """The best of the candidate joints."""
+        """The best of the candidate joints, as far as there is work left to try them."""
         joints = [
             next(j for j in self.design.joints if j.id == name) for name in request.joints[:MAX_CANDIDATES]
         ]
         notes: list[str] = []
         attempts: list[Attempt] = []
+        runs = self._runs(RAMP_STEPS + HOLD_STEPS)
+        if not runs:
+            return MotionResult(request, 0.0, "unfit", self._weight())
         for joint in joints:
             note = self._note(joint)
             if note:
                 notes.append(note)
-            attempts += self._driven(joint, request)
+            attempts += self._driven(joint, request, runs - len(attempts))
             if attempts and max(attempt.score for attempt in attempts) >= REACHED:
+                break
+            if len(attempts) >= runs:
+                notes.append(f"no more than {runs} runs: {self._weight()}")
                 break
         if not attempts:
             reason = notes[0] if notes else f"joint {joints[0].id} has no range other than 0"
@@ -148,8 +148,8 @@ class _Stage:
             request, best.score, status, reason, tuple(attempts), best, masked, flush, tuple(notes)
         )
 
-    def _driven(self, joint: Joint, request: Actuate) -> list[Attempt]:
-        """A candidate joint driven to its targets until one is reached."""
+    def _driven(self, joint: Joint, request: Actuate, runs: int) -> list[Attempt]:
+        """A candidate joint driven to its targets, at most so often, until one is reached."""
         attempts: list[Attempt] = []
         model, world = self.model, self.world
         passive = _in_loop_with(self.model, joint.id)
@@ -162,8 +162,7 @@ class _Stage:
                     Attempt(joint.id, "turn", 0.0, 0.0, 0.0, 0.0, "unstable with the loop's joints released")
                 ]
         try:
-            for drive in list(drives(self.design, model, joint, request))[: 2 * MAX_TARGETS]:
-                self._spend(RAMP_STEPS + HOLD_STEPS)
+            for drive in list(drives(self.design, model, joint, request))[: min(runs, 2 * MAX_TARGETS)]:
                 attempts.append(actuate(world, model, drive))
                 if attempts[-1].score >= REACHED:
                     break
@@ -173,7 +172,8 @@ class _Stage:
         return attempts
 
     def _rolled(self, request: Roll) -> MotionResult:
-        self._spend(2 * PUSH_STEPS)
+        if not self._runs(2 * PUSH_STEPS):
+            return MotionResult(request, 0.0, "unfit", self._weight())
         settled, attempts = roll(self.model, request.parts, self.start)
         if not settled.rests:
             reason = f"with released wheels: {settled.reason}"
@@ -219,10 +219,6 @@ class _Stage:
         if self.model.body_with(joint.id) is None:
             return f"joint {joint.id} closes a loop; it holds but isn't driven"
         return f"joint {joint.id} is a hinge and a slide on one body" if joint.type == "cylindrical" else ""
-
-
-class _TooHeavyError(Exception):
-    """The work of the motions so far is all that is done for one design."""
 
 
 def _status(best: Attempt, masked: Sequence[MaskedPair]) -> tuple[str, str]:
