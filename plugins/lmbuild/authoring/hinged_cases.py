@@ -29,7 +29,7 @@ def keepsake_box() -> Object:
         it.part(
             id, box(0.012, 0.236, 0.188), (x, 0, 0.106), role="side panel", material="plywood", shape="board"
         )
-    field = hull(box(0.32, 0.18, 0.001).at(z=0.012), box(0.36, 0.22, 0.001).at(z=0.006))
+    field = hull(box(0.32, 0.18, 0.001).at(z=0.012), box(0.36, 0.22, 0.001).at(z=0.005))
     it.part(
         "lid",
         box(0.416, 0.268, 0.012) + field,
@@ -96,7 +96,7 @@ def cabinet() -> Object:
     it.part("top", edge, (0, -0.004, 0.812), role="top panel", material=OAK, shape="edged board")
     for id, z in (("hinge_lower", 0.2), ("hinge_upper", 0.7)):
         it.part(id, cylinder(0.008, 0.06), (0.25, -0.18, z), role="hinge", material="steel", shape="barrel")
-    field = hull(box(0.34, 0.001, 0.5).at(y=-0.014), box(0.4, 0.001, 0.56).at(y=-0.01))
+    field = hull(box(0.34, 0.001, 0.5).at(y=-0.014), box(0.4, 0.001, 0.56).at(y=-0.009))
     it.part(
         "door",
         box(0.498, 0.02, 0.684) + field,

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evalkit import UsageError
@@ -165,3 +166,13 @@ def test_the_set_for_ablations_has_four_objects_of_each_family_and_one_more() ->
     assert sorted(counts.values()) == [4, 4, 4, 4, 4, 5]
     chosen = load_tasks({"set": "core-25", "families": ["sliding"]}, {"brief": "name_only"})
     assert len(chosen) == 4
+
+
+@pytest.mark.parametrize(("name", "part", "axis"), [("keepsake_box", "lid", 2), ("cabinet", "door", 1)])
+def test_raised_fields_rise_from_their_panels(name: str, part: str, axis: int) -> None:
+    """A rim of less than a pixel round a field would be drawn as a broken line."""
+    (task,) = load_tasks({"names": [name]}, {"brief": "name_only"})
+    reference = facts_of(task).reference
+    assert reference is not None
+    levels = np.unique(reference.by_id[part].mesh.vertices[:, axis].round(6))
+    assert np.diff(levels).min() > 0.002
