@@ -115,13 +115,19 @@ def _directions() -> Floats:
 DIRECTIONS = _directions()
 
 
+def is_closed(mesh: Mesh) -> bool:
+    """Whether triangles run along every edge of the mesh as often in one direction as in the other."""
+    edges = np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
+    edges = edges.astype(np.int64)
+    forwards = np.sort(edges[:, 0] * len(mesh.vertices) + edges[:, 1])
+    backwards = np.sort(edges[:, 1] * len(mesh.vertices) + edges[:, 0])
+    return len(edges) > 0 and bool(np.array_equal(forwards, backwards))
+
+
 @lru_cache(maxsize=256)
 def solid_centre(mesh: Mesh) -> tuple[float, Floats] | None:
     """Enclosed volume, m³, and its centre [3] of a closed mesh; None of an open one."""
-    edges = np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
-    codes = edges[:, 0].astype(np.int64) * len(mesh.vertices) + edges[:, 1]
-    reverse = edges[:, 1].astype(np.int64) * len(mesh.vertices) + edges[:, 0]
-    if not np.array_equal(np.sort(codes), np.sort(reverse)):
+    if not is_closed(mesh):
         return None
     origin = mesh.vertices.mean(axis=0)
     a, b, c = ((mesh.vertices - origin)[mesh.faces[:, i]] for i in range(3))

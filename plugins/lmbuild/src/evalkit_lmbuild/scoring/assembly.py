@@ -45,18 +45,11 @@ def assembly_score(verdicts: Sequence[StepVerdict], parts: int) -> tuple[float, 
     return done / parts, sum(verdict.margin for verdict in verdicts) / parts
 
 
-def assembly(
-    design: Design,
-    facts: ObjectFacts,
-    field: Field,
-    targets: Targets | None = None,
-    one_body: bool = False,
-) -> Result:
+def assembly(design: Design, facts: ObjectFacts, field: Field, targets: Targets | None = None) -> Result:
     """R.1 on a field at 4 mm: steps in the declared order, each into what is placed already.
 
     A step fails if no straight approach exists, or if the body that the part joins doesn't reach the floor or
-    doesn't stand. Failed parts stay where they are, for the steps after. `one_body` asks in addition that all
-    that is placed is a single body, as the paper's text can be read. No sequence: 0.
+    doesn't stand. Failed parts stay where they are, for the steps after. No sequence: 0.
     """
     if not design.parts:
         return Result("R.1", 0.0, "the design is empty")
@@ -64,7 +57,7 @@ def assembly(
     if not steps:
         return Result("R.1", 0.0, "no assembly sequence is declared")
     targets = targets or stability_targets(facts.reference)
-    verdicts = _Assembly(design, field, targets.tilt_deg, one_body).verdicts(steps)
+    verdicts = _Assembly(design, field, targets.tilt_deg).verdicts(steps)
     executable, supported = assembly_score(verdicts, len(design.parts))
     failed = [verdict.as_dict(i) for i, verdict in enumerate(verdicts) if verdict.failure is not None]
     sequenced = {step.part for step in steps}
@@ -82,11 +75,10 @@ def assembly(
 class _Assembly:
     """A design that is put together step by step."""
 
-    def __init__(self, design: Design, field: Field, target_deg: float, one_body: bool) -> None:
+    def __init__(self, design: Design, field: Field, target_deg: float) -> None:
         self.design = design
         self.field = field
         self.target_deg = target_deg
-        self.one_body = one_body
         low, high = design.bounds
         self.floor_level = float(low[2]) + support_band(float(high[2] - low[2]), field.pitch)
         joined = [(j.parent, j.child) for j in design.joints if origin_ok(design, j)]
@@ -108,7 +100,7 @@ class _Assembly:
             return StepVerdict(step.part, "blocked", None, 0.0)
         bodies = components([*placed, step.part], self.edges)
         own = next(body for body in bodies if step.part in body)
-        if not self._reaches_floor(own) or (self.one_body and len(bodies) > 1):
+        if not self._reaches_floor(own):
             return StepVerdict(step.part, "floating", way, 0.0)
         if self.field.tilt(own).angle_deg <= 0:
             return StepVerdict(step.part, "falls over", way, 0.0)

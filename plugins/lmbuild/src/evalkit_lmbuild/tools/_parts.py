@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
 from evalkit_lmbuild.csg import Compiled, ProgramError, compile_program
 from evalkit_lmbuild.design import Mesh
+from evalkit_lmbuild.kernel.samples import surface_area
+from evalkit_lmbuild.kernel.tilt import is_closed
 from evalkit_lmbuild.legality import id_fault
 from evalkit_lmbuild.materials import MATERIALS
 from evalkit_lmbuild.tools import _arguments as given
@@ -42,7 +42,7 @@ def inspect_part(session: Session, call: given.InspectPart) -> Outcome:
         "part_id": call.part_id,
         "name": call.part_id if created else scene.catalogue.name(call.part_id),
         "size_m": _size(mesh),
-        "watertight": is_watertight(mesh),
+        "watertight": is_closed(mesh),
         "surface_area_m2": round(surface_area(mesh), 6),
     }
     if created:
@@ -95,22 +95,6 @@ def create_part(session: Session, call: given.CreatePart) -> Outcome:
         raise Refusal(str(error)) from error
     scene.created[call.name] = json.loads(call.program) if isinstance(call.program, str) else call.program
     return Outcome({"part_id": call.name} | _report(made))
-
-
-def is_watertight(mesh: Mesh) -> bool:
-    """Whether every edge of the mesh belongs to two triangles that run along it in opposite directions."""
-    edges = np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
-    edges = np.asarray(edges, dtype=np.int64)
-    count = len(mesh.vertices)
-    forwards = np.sort(edges[:, 0] * count + edges[:, 1])
-    backwards = np.sort(edges[:, 1] * count + edges[:, 0])
-    return len(edges) > 0 and bool(np.array_equal(forwards, backwards))
-
-
-def surface_area(mesh: Mesh) -> float:
-    """Area of all triangles, m²."""
-    a, b, c = (mesh.vertices[mesh.faces[:, corner]] for corner in range(3))
-    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
 
 
 def _listed_ids(session: Session) -> list[str]:
