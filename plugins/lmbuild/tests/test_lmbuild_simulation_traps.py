@@ -218,6 +218,16 @@ def test_too_much_work_is_refused_and_not_timed(monkeypatch: pytest.MonkeyPatch)
     assert "contacts" in result.motions[0].reason
 
 
+def test_sweeps_of_masked_pairs_have_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalkit_lmbuild.simulation import running
+
+    closed = mechanisms.cased(front=True)
+    monkeypatch.setattr(running, "SWEEP_LIMIT", 1e5)
+    found = simulate(closed, Field(closed.parts), SLIDE).motions[0]
+    assert found.score > 0.95
+    assert [pair.free_share for pair in found.masked] == [None]
+
+
 def test_what_was_reached_before_the_work_ran_out_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     from evalkit_lmbuild.simulation import running
 

@@ -9,8 +9,9 @@ from evalkit_lmbuild.design import Design, Joint
 from evalkit_lmbuild.kernel import Field, MovingSet, moving_set, sweep_free
 
 Pair = tuple[str, str]
-Sweep = Callable[[Joint, str, str], float]
-"""Share of free poses of a joint for one moving and one resting part."""
+Sweep = Callable[[Joint, str, str, float], float | None]
+"""Share of free poses of a joint for one moving and one resting part; None if more cells than the last
+argument would have to be looked at."""
 
 BURIED_SHARE = 0.2
 """A part of which more lies inside the other at rest isn't free in any pose."""
@@ -38,10 +39,12 @@ def contacts_of(design: Design, field: Field) -> Contacts:
     """
     touching = field.touching()
 
-    def sweep(joint: Joint, moving: str, resting: str) -> float:
+    def sweep(joint: Joint, moving: str, resting: str, limit: float) -> float | None:
         pair = Design((design.by_id[moving], design.by_id[resting]))
         alone = replace(joint, parent=resting, child=moving)
-        swept = sweep_free(field, pair, alone, MovingSet((moving,), loop=False))
+        swept = sweep_free(field, pair, alone, MovingSet((moving,), loop=False), limit)
+        if swept.reason:
+            return None
         return swept.free_share if swept.buried_share <= BURIED_SHARE else 0.0
 
     return Contacts(

@@ -79,7 +79,7 @@ class MaskedPair:
     """A moving and a resting part whose collision is switched off because their shapes overlap at rest.
 
     `free_share` is the share of the joint's poses that the voxel sweep finds free for this pair; None where
-    no sweep was at hand.
+    no sweep was at hand or it would have been too long.
     """
 
     moving: str

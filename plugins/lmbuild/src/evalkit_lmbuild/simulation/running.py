@@ -8,6 +8,7 @@ from functools import partial
 
 from evalkit_lmbuild.design import Design, Joint
 from evalkit_lmbuild.kernel import Field, KernelError
+from evalkit_lmbuild.kernel.sweeps import SWEEP_LIMIT
 from evalkit_lmbuild.simulation.building import build
 from evalkit_lmbuild.simulation.contacts import Contacts, contacts_of
 from evalkit_lmbuild.simulation.errors import EngineLimitError
@@ -76,8 +77,7 @@ def simulate(
         return _unfit(requests, settings, str(error))
     try:
         settled = settle(world, model)
-        share = MAX_WORK[settings.engine] / max(1, len(requests))
-        stage = _Stage(design, contacts, settings, model, tree, world, start, share)
+        stage = _Stage(design, contacts, settings, model, tree, world, start, len(requests))
         motions = tuple(stage.play(r) if settled.rests else _refused(r, settled) for r in requests)
     finally:
         world.close()
@@ -94,7 +94,7 @@ def simulate(
 
 @dataclass(eq=False)
 class _Stage:
-    """A settled world and what its motions are judged with; each may cost the work of a `share`."""
+    """A settled world and what its motions are judged with; `motions` share the work that may be done."""
 
     design: Design
     contacts: Contacts
@@ -103,7 +103,7 @@ class _Stage:
     tree: Tree
     world: World
     start: Start
-    share: float
+    motions: int
 
     def play(self, request: Motion) -> MotionResult:
         """Run one motion."""
@@ -111,7 +111,8 @@ class _Stage:
 
     def _runs(self, steps: int) -> int:
         """How often a motion may run so many steps."""
-        return int(self.share // (steps * max(1, self.world.contacts()) * max(1, self.model.degrees)))
+        share = MAX_WORK[self.settings.engine] / self.motions
+        return int(share // (steps * max(1, self.world.contacts()) * max(1, self.model.degrees)))
 
     def _weight(self) -> str:
         """Why a motion has no more runs."""
@@ -192,13 +193,14 @@ class _Stage:
     def _masked(self, attempt: Attempt) -> tuple[MaskedPair, ...]:
         """Switched-off collisions between what the attempt moved and what stayed, with the sweep of each."""
         moving, joint = self._sides(attempt)
+        pairs = [(a, b) if a in moving else (b, a) for a, b in _excluded(self.model)]
+        pairs = [(mover, rest) for mover, rest in pairs if mover in moving and rest not in moving]
         found = []
-        for a, b in _excluded(self.model):
-            if (a in moving) != (b in moving):
-                mover, rest = (a, b) if a in moving else (b, a)
-                ends = (mover, rest) if joint.child in moving else (rest, mover)
-                free = self.contacts.sweep(joint, *ends) if self.contacts.sweep else None
-                found.append(MaskedPair(mover, rest, free))
+        for mover, rest in pairs:
+            ends = (mover, rest) if joint.child in moving else (rest, mover)
+            limit = SWEEP_LIMIT / (self.motions * len(pairs))
+            free = self.contacts.sweep(joint, *ends, limit) if self.contacts.sweep else None
+            found.append(MaskedPair(mover, rest, free))
         return tuple(found)
 
     def _flush(self, attempt: Attempt) -> tuple[tuple[str, str], ...]:
