@@ -82,14 +82,14 @@ def test_a_brief_has_a_twin_with_a_picture() -> None:
     ("document", "words"),
     [
         (_changed("task_id", to="No Id"), "task_id"),
-        (_changed("colour", to="red"), "colour"),
-        (_changed("required_parts", 0, "why", to=3), "required_parts.0.why"),
+        (_changed("colour", to="red"), "there is no field 'colour'"),
+        (_changed("required_parts", 0, "why", to=3), r"required_parts\[0\]\.why is 3; it has to be a text"),
         (_changed("conditions", to=[CRATE["conditions"][0]] * 2), "occurs twice"),
         (_changed("subpart_pool", "parts", 0, "program", "nodes", 0, "size", to=[1, 2]), "P001"),
         (_changed("reference", "parts", 0, "source", "id", to="P009"), "P009"),
         (_changed("reference", "joints", 0, "child", to="c"), "'c'"),
         (_changed("reference", "programs", "own", "output", to="b"), "reference"),
-        ([], "the object"),
+        ([], "the object is .* it has to be an object"),
     ],
 )
 def test_faults_are_named(document: object, words: str) -> None:

@@ -38,6 +38,7 @@ from evalkit_lmbuild.facts import (
     RequiredPart,
     Subsystem,
 )
+from evalkit_lmbuild.faults import first_fault
 from evalkit_lmbuild.formats.errors import DesignError
 from evalkit_lmbuild.human_checks import read_predicate
 from evalkit_lmbuild.legality import problems
@@ -267,9 +268,7 @@ def _parsed(data: object) -> ObjectFile:
     try:
         return ObjectFile.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the object"
-        raise ObjectError(f"{where}: {first['msg']}") from error
+        raise ObjectError(first_fault(error, "field", tuple(ObjectFile.model_fields))) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise ObjectError(f"not an object of JSON: {error}") from error
 

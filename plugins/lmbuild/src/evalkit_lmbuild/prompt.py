@@ -54,7 +54,8 @@ def _budgets(settings: BuildSettings, limits: Mapping[str, float], calls: int) -
         for name in ("checks", "renders", "creates")
         if f"meter:{name}" in limits
     ]
-    text = f"You have {_calls(settings, limits, calls)} tool calls, failed ones included."
+    text = f"You have {_calls(settings, limits, calls)} tool calls, failed ones included; "
+    text += "past them only submit is served."
     if meters:
         text += f" In the whole episode: {', '.join(meters)}."
     text += " At most 80 parts may be placed at once."

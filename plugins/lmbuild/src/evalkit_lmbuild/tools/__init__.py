@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evalkit_lmbuild.faults import arguments_fault
 from evalkit_lmbuild.kernel import KernelError
 from evalkit_lmbuild.legality import unknown
 from evalkit_lmbuild.tools import _arguments, _joints, _parts, _placing, _review
-from evalkit_lmbuild.tools._faults import arguments_fault
 from evalkit_lmbuild.tools._review import check_report, design_report, scene_pictures
 from evalkit_lmbuild.tools._session import TIERS, Outcome, Picture, Refusal, Rules, Session, ToolSpec
 

@@ -1,4 +1,4 @@
-"""What is wrong with a call's arguments, in words an agent can act on."""
+"""What is wrong with a call's arguments or with a file's fields, in words one can act on."""
 
 from __future__ import annotations
 
@@ -31,21 +31,25 @@ def arguments_fault(model: type[BaseModel] | None, arguments: Mapping[str, Any])
     try:
         model.model_validate(dict(arguments))
     except ValidationError as error:
-        return _in_words(error.errors(include_url=False), tuple(model.model_fields))
+        return first_fault(error, "argument", tuple(model.model_fields))
     except RecursionError:
         return "the arguments are nested too deep"
     return None
 
 
-def _in_words(errors: Sequence[Any], names: Sequence[str]) -> str:
-    """The first fault; where an argument may be one of several things, all of them are named."""
+def first_fault(error: ValidationError, what: str, names: Sequence[str]) -> str:
+    """The first fault that pydantic found; where a value may be one of several things, all of them are named.
+
+    `names` are those that a model has at its top, `what` they are called.
+    """
+    errors = error.errors(include_url=False)
     first = errors[0]
     path = _path(first["loc"])
     where, kind, context = _shown(path), first["type"], first.get("ctx", {})
     if kind == "missing":
         return f"{where} is missing"
     if kind == "extra_forbidden":
-        return unknown("argument", where, names) if len(path) == 1 else f"{where} is no field that it has"
+        return unknown(what, where, names) if len(path) == 1 else f"{where} is no field that it has"
     if kind in _WANTED:
         alike = [_WANTED[e["type"]] for e in errors if _path(e["loc"]) == path and e["type"] in _WANTED]
         return _has_to_be(where, first["input"], " or ".join(dict.fromkeys(alike)))
@@ -59,6 +63,8 @@ def _in_words(errors: Sequence[Any], names: Sequence[str]) -> str:
         return f"{where} has {_items(context['actual_length'])}; it needs {context['min_length']}"
     if kind == "too_long":
         return f"{where} has more than {_items(context['max_length'])}"
+    if kind == "value_error":
+        return f"{where}: {context['error']}"
     return f"{where}: {first['msg']}"
 
 
@@ -72,6 +78,8 @@ def _items(count: int) -> str:
 
 def _path(given: Sequence[str | int]) -> tuple[str | int, ...]:
     """Names and numbers that lead to a value, without pydantic's marks."""
+    if not given:
+        return ("the object",)
     head, *rest = given
     return (head, *(step for step in rest if isinstance(step, int) or not _BRANCH.fullmatch(step)))
 
