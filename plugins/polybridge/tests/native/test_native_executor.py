@@ -209,7 +209,7 @@ def test_a_window_in_front_of_the_game_is_noticed(
     start("--title", "Another")  # where the first one is, and on top of it until that is brought up
     assert play(calibrated(), task, standing).success is True
     start("--title", "A third", "--misbehave", "in-front")
-    with pytest.raises(GameError, match="another window covers the game's|doesn't get the focus"):
+    with pytest.raises(GameError, match=r"another window covers the game's|doesn't get the focus"):
         play(calibrated(), task, standing)
 
 
