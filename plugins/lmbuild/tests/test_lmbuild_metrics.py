@@ -1,5 +1,7 @@
 """The twelve metrics and the four levels from records: statuses, missing designs, aggregation."""
 
+from dataclasses import replace
+
 import pytest
 
 from evalkit import Episode, EpisodeKey, Task
@@ -132,3 +134,43 @@ def test_maps_of_the_settings_are_the_ones_that_count():
     assert metrics.VisualQuality(own).measure(judged, TASK).value == 0.5
     assert metrics.VisualQuality({}).measure(judged, TASK).value == pytest.approx(0.3587, abs=1e-4)
     assert metrics.LevelD(own).measure_run([(judged, TASK)]).evidence["cells"]["D.2"] == 0.5
+
+
+NO_SEQUENCE = "the generator gives no assembly sequence"
+
+
+def run_of(*designs, missing="t9"):
+    """An episode without a design in a run whose designs have these rows of R.1."""
+    gathered = {}
+    for i, found in enumerate(designs):
+        gathered |= episode(f"t{i}", geometry=geometry() | {"R.1": found}).gathered
+    each = episode(missing, submitted=False)
+    return replace(each, gathered=gathered)
+
+
+def test_what_no_design_of_a_generator_has_is_not_held_against_missing_ones():
+    lacking, refused = row(None, NO_SEQUENCE), {**row(0.0, "no GLB"), "evidence": {"no_design": True}}
+    score = metrics.Assembly({}).measure(run_of(lacking, refused), TASK)
+    assert (score.value, score.status) == (None, "not_applicable")
+    assert score.evidence["why"] == f"{metrics.NO_DESIGN}, and {NO_SEQUENCE}"
+    assert metrics.Assembly({}).measure(run_of(lacking, row(0.0)), TASK).value == 0.0
+    assert metrics.Assembly({}).measure(run_of(row(None, "one part")), TASK).value == 0.0
+    assert metrics.Shape({}).measure(run_of(lacking), TASK).value == 0.0
+
+
+def test_a_refused_file_counts_as_a_missing_design():
+    refused = geometry() | {"R.1": {**row(0.0, "no GLB"), "evidence": {"no_design": True}}}
+    alone = episode("t1", geometry=refused)
+    assert metrics.Assembly({}).measure(alone, TASK).value == 0.0
+    others = episode("t2", geometry=geometry() | {"R.1": row(None, NO_SEQUENCE)}).gathered
+    among = replace(alone, gathered=alone.gathered | others)
+    assert metrics.Assembly({}).measure(among, TASK).status == "not_applicable"
+
+
+def test_a_level_asks_only_the_designs_of_its_own_system():
+    lacking = geometry() | {"R.1": row(None, NO_SEQUENCE)}
+    one, missing = episode("t1", geometry=lacking, operability=row(1.0)), episode("t2", submitted=False)
+    other = episode("t3", geometry=geometry(R1=0.5)).gathered
+    both = [replace(each, gathered=one.gathered | other) for each in (one, missing)]
+    cells = level("R", *both).evidence["cells"]
+    assert cells == {"R.1": None, "R.2": 0.5, "R.3": 0.5}

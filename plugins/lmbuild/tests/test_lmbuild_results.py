@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_cells_are_means_and_marked() -> None:
     cells = dict(zip([c.name for c in table.columns], table.rows[0], strict=True))
     assert cells["n"] == 3
     assert cells["S.1"].value == pytest.approx(1 / 3)
-    assert cells["D.2"].value == 0.0  # the missing design; the others are skipped
+    assert cells["D.2"].word == "skipped"  # even the missing design, which no judge would have seen
 
 
 def test_kinds_are_compared_on_what_all_have() -> None:
@@ -266,3 +267,16 @@ def test_all_tables_and_figures(tmp_path: Path) -> None:
 def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing to draw"):
         write_figures([system()], tmp_path)
+
+
+def test_missing_designs_of_a_generator_dont_fail_in_what_it_never_makes() -> None:
+    lacks = row(None) | {"reason": "the generator gives no assembly sequence"}
+    one, missing = played("x", R1=lacks), played("y", design=False)
+    both = [(replace(episode, gathered=one[0].gathered), task) for episode, task in (one, missing)]
+    found = system(episodes=both)
+    assert found.cell("R.1").status == "not_applicable"
+    assert found.cell("S.1").value == 0.25
+    rates = {str(line[0]): line[2] for line in failures_table([found]).rows}
+    rate = rates["sequence not fully executable"]
+    assert isinstance(rate, Rate)
+    assert (rate.value, rate.denominator) == (None, 0)

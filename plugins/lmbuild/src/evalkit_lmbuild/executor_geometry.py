@@ -33,11 +33,16 @@ class GeometryExecutor:
         try:
             design = candidate_design(task, candidate)
         except DesignError as error:
-            refused = {metric: as_json(Result(metric, 0.0, str(error))) for metric in COMPUTED}
+            refused = {metric: as_json(no_design(metric, error)) for metric in COMPUTED}
             return Execution(None, refused, (), GEOMETRY.id)
         found = computed(design, facts_of(task))
         data = {metric: as_json(result) for metric, result in found.items()}
         return Execution(None, data, _sheets(design) if pictures else (), GEOMETRY.id)
+
+
+def no_design(metric: str, error: DesignError) -> Result:
+    """What a metric gives a candidate that is no design, marked as such."""
+    return Result(metric, 0.0, str(error), {"no_design": True})
 
 
 def as_json(result: Result) -> dict[str, Any]:

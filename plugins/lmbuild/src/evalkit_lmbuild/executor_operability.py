@@ -7,7 +7,7 @@ from typing import Any
 
 from evalkit import Candidate, Execution, Task, UsageError
 from evalkit_lmbuild.candidates import candidate_design
-from evalkit_lmbuild.executor_geometry import as_json
+from evalkit_lmbuild.executor_geometry import as_json, no_design
 from evalkit_lmbuild.formats import DesignError
 from evalkit_lmbuild.scoring.result import Result
 from evalkit_lmbuild.settings import settings_of
@@ -55,7 +55,7 @@ class OperabilityExecutor:
         try:
             results = self._results(task, candidate)
         except DesignError as error:
-            results = {each: Result("R.3", 0.0, str(error)) for each in PROTOCOLS}
+            results = dict.fromkeys(PROTOCOLS, no_design("R.3", error))
         except EngineMissingError as error:
             raise UsageError(NO_PYBULLET) from error
         data: dict[str, Any] = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalkit import Episode, Score, Task
+from evalkit_lmbuild.scoring.lacking import REASONS, never_made
 from evalkit_lmbuild.scoring.levels import CALIBRATION, LEVELS, combine
 from evalkit_lmbuild.settings import maps_of
 from evalkit_lmbuild.specs import GEOMETRY, JUDGE_IDS, OPERABILITY_ID
@@ -26,14 +28,34 @@ class _Metric:
         pass
 
     def measure(self, episode: Episode, task: Task) -> Score:
-        """The score with its evidence; 0 without a design, not applicable with the reason."""
+        """The score with its evidence; 0 without a design, not applicable with the reason.
+
+        Without a design it doesn't apply either if it does to no design of the run, for want of what
+        generators don't make.
+        """
         if episode.final_design() is None:
-            return Score(0.0, evidence={"why": NO_DESIGN})
-        return self._of(self._found(episode))
+            score = Score(0.0, evidence={"why": NO_DESIGN})
+        else:
+            score = self._of(self._found(episode))
+            if not score.evidence.get("no_design"):
+                return score
+        if never_made(self.metric, self._of_designs(episode)):
+            return Score.not_applicable(f"{score.evidence['why']}, and {REASONS[self.metric]}")
+        return score
 
     def _found(self, episode: Episode) -> Mapping[str, Any]:
-        data = _data(episode, self.executor)
+        return self._own(_data(episode, self.executor))
+
+    def _own(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         return data[self.metric] if self.executor == GEOMETRY.id and self.metric in data else data
+
+    def _of_designs(self, episode: Episode) -> Iterator[tuple[float | None, str]]:
+        """Score and reason of each design of the run."""
+        for (_, _, executor), found in episode.gathered.items():
+            if executor == self.executor and "error" not in found:
+                row = self._own(episode.load(found["data"]))
+                if not row["evidence"].get("no_design"):
+                    yield row["score"], row["reason"]
 
     def _of(self, found: Mapping[str, Any]) -> Score:
         if "status" in found:
@@ -180,8 +202,9 @@ class _Level:
 
     def measure_run(self, episodes: Sequence[tuple[Episode, Task]]) -> Score:
         """The level with a bootstrap interval over tasks; degraded where a metric is or lacks its judge."""
+        own = of_one_system(episodes)
         scores = {
-            name: [metric.measure(episode, task) for episode, task in episodes]
+            name: [metric.measure(episode, task) for episode, task in own]
             for name, metric in self._metrics.items()
         }
         everything = [score for column in scores.values() for score in column]
@@ -220,6 +243,18 @@ class LevelR(_Level):
     """Realisation."""
 
     level = "R"
+
+
+def of_one_system(played: Sequence[tuple[Episode, Task]]) -> list[tuple[Episode, Task]]:
+    """The episodes of one system without what executors found of other systems' designs in the same run."""
+    designs = [(episode.key.task, episode.final_design()) for episode, _ in played]
+    own = {(task, design["sha256"]) for task, design in designs if design is not None}
+    narrowed: dict[int, Mapping[tuple[str, str, str], Any]] = {}
+    for episode, _ in played:
+        if id(episode.gathered) not in narrowed:
+            found = {key: each for key, each in episode.gathered.items() if key[:2] in own}
+            narrowed[id(episode.gathered)] = found
+    return [(replace(episode, gathered=narrowed[id(episode.gathered)]), task) for episode, task in played]
 
 
 def _data(episode: Episode, executor: str) -> Mapping[str, Any]:

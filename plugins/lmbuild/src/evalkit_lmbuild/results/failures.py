@@ -12,12 +12,11 @@ from typing import Any
 from evalkit import Episode, Task
 from evalkit.report import Cell, Column, Rate, Table
 from evalkit.stats import wilson
-from evalkit_lmbuild.metrics import FunctionalParts, Operability
+from evalkit_lmbuild.metrics import Assembly, FunctionalParts, Operability
 from evalkit_lmbuild.objects import object_facts
 from evalkit_lmbuild.results.systems import System
 from evalkit_lmbuild.scoring.naming import Naming
 from evalkit_lmbuild.simulation.requests import WORKS_FROM
-from evalkit_lmbuild.specs import GEOMETRY
 
 MISPLACED = 0.5
 """A component of A.2 of at most this score is missing or misplaced: of its instances that are needed, as many
@@ -52,12 +51,10 @@ def parts_missing(episode: Episode, task: Task) -> Counted:
 
 def sequence_fails(episode: Episode, task: Task) -> Counted:
     """Whether the declared sequence can't be carried out to its end with every part."""
-    if episode.final_design() is None:
-        return 1, 1
-    found = _geometry(episode)
-    if found is None or found["R.1"]["score"] is None:
+    score = Assembly({}).measure(episode, task)
+    if score.value is None:
         return 0, 0
-    return int(found["R.1"]["evidence"].get("E", 0.0) < 1.0), 1
+    return int(score.evidence.get("E", 0.0) < 1.0), 1
 
 
 def nothing_works(episode: Episode, task: Task) -> Counted:
@@ -97,7 +94,7 @@ def failures_table(systems: Sequence[System]) -> Table:
         "sequence is fully executable if every part of the design has a step that succeeds (R.1, E = 1). A "
         f"capability of R.3 works from {WORKS_FROM:g}. A moving part is made if any part of the design "
         "counts as it in A.2. Tasks where the metric doesn't apply are left out; a missing design fails in "
-        "every row."
+        "every other row."
     )
     columns = (Column("failure"), Column("of"), *(Column(system.name, "right") for system in systems))
     return Table("lmbuild.failures", "How designs fail", columns, rows, note)
@@ -185,11 +182,6 @@ def _components(episode: Episode, task: Task) -> Mapping[str, Any] | None:
         return None
     rows: Mapping[str, Any] = score.evidence.get("components", {})
     return rows
-
-
-def _geometry(episode: Episode) -> Mapping[str, Any] | None:
-    found = episode.evidence(GEOMETRY.id)
-    return None if found is None or "error" in found else episode.load(found["data"])
 
 
 def _required(task: Task) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from evalkit_lmbuild.scoring.levels import LEVELS, METRICS
 
 ALL_COLUMNS = tuple(name for level, metrics in LEVELS.items() for name in (level, *metrics))
 _MARK = (
-    "A level is the mean of its three metrics; N/A and skipped ones are left out, a missing design counts 0."
+    "A level is the mean of its three metrics; N/A and skipped ones are left out, a missing design counts 0 "
+    "(N/A where no design of the system has what the metric needs)."
 )
 _DEGRADED = "degraded: without a judge the computed half of D.1 and D.3 stands alone, and D.2 is skipped."
 

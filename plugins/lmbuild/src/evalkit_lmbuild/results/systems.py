@@ -15,6 +15,7 @@ from evalkit import Episode, Score, Task, UsageError
 from evalkit.report import RecordedRun
 from evalkit_lmbuild import metrics
 from evalkit_lmbuild.environment import CREATES_ALONE, ROUND_BUDGETS
+from evalkit_lmbuild.metrics import of_one_system
 from evalkit_lmbuild.scoring.levels import LEVELS, METRICS
 from evalkit_lmbuild.settings import MAX_ROUNDS, TOOL_CALLS, BuildSettings
 from evalkit_lmbuild.specs import BENCHMARK
@@ -123,7 +124,7 @@ def systems_of(runs: Sequence[RecordedRun], families: Mapping[str, str] | None =
         settings = BuildSettings.model_validate(protocol["settings"])
         limits = _limits(protocol["limits"], settings)
         for agent in [entry["id"] for entry in run.manifest["agents"]]:
-            played = [each for each in run.played if each[0].key.agent == agent]
+            played = of_one_system([each for each in run.played if each[0].key.agent == agent])
             missing = sum(key.agent == agent for key, _ in run.missing)
             key = (agent, settings.model_dump_json(), limits)
             _, before, lost = gathered.get(key, (settings, [], 0))

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from evalkit_lmbuild.design import Design
+
+REASONS = {
+    "A.3": "the generator makes no joints, and none were completed",
+    "R.1": "the generator gives no assembly sequence",
+    "R.2": "the generator gives no materials",
+    "R.3": "the generator doesn't say what its parts are",
+}
+"""Why a metric doesn't apply to a generator's design, by metric."""
 
 
 def lacking(metric: str, design: Design) -> str:
@@ -14,12 +24,26 @@ def lacking(metric: str, design: Design) -> str:
     """
     if not design.from_generator:
         return ""
-    if metric == "A.3" and not design.joints and "joint_completion" not in design.meta:
-        return "the generator makes no joints, and none were completed"
-    if metric == "R.1" and not design.sequence:
-        return "the generator gives no assembly sequence"
-    if metric == "R.2" and not any(part.material for part in design.parts):
-        return "the generator gives no materials"
-    if metric == "R.3" and not any(part.role for part in design.parts):
-        return "the generator doesn't say what its parts are"
-    return ""
+    made = {
+        "A.3": bool(design.joints) or "joint_completion" in design.meta,
+        "R.1": bool(design.sequence),
+        "R.2": any(part.material for part in design.parts),
+        "R.3": any(part.role for part in design.parts),
+    }
+    return "" if made.get(metric, True) else REASONS[metric]
+
+
+def never_made(metric: str, found: Iterable[tuple[float | None, str]]) -> bool:
+    """Whether a metric applies to none of a system's designs, for want of what generators don't make.
+
+    `found` is the score and the reason of each design. What no design of a system has can't be held against
+    the designs that are missing either.
+    """
+    if metric not in REASONS:
+        return False
+    lacks = False
+    for score, reason in found:
+        if score is not None:
+            return False
+        lacks = lacks or reason == REASONS[metric]
+    return lacks
