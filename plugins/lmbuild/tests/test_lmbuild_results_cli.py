@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from click.testing import CliRunner
@@ -61,6 +62,16 @@ def test_kinds_are_checked(run: Path, kind: str, says: str) -> None:
     done = CliRunner().invoke(command, ["tables", str(run), "--kind", kind])
     assert isinstance(done.exception, UsageError)
     assert says in str(done.exception)
+
+
+@pytest.mark.parametrize("verb", [["tables"], ["figures", "-o", "figures"]])
+def test_a_run_counts_once(run: Path, tmp_path: Path, verb: list[str]) -> None:
+    copy = tmp_path / "copy"
+    copytree(run, copy)
+    for other in (run, copy):
+        done = CliRunner().invoke(command, [*verb, str(run), str(other)])
+        assert isinstance(done.exception, UsageError)
+        assert f"the run {run.name} is given twice" in str(done.exception)
 
 
 def test_proof_of_one_variant() -> None:

@@ -114,9 +114,10 @@ def deviations(settings: BuildSettings) -> list[str]:
 def systems_of(runs: Sequence[RecordedRun], families: Mapping[str, str] | None = None) -> list[System]:
     """The systems of some runs by kind, otherwise in the order of runs and their agents.
 
-    `families` says of what kind an agent is, by the agent's id. UsageError for a kind that doesn't exist and
-    for an agent that no run has.
+    `families` says of what kind an agent is, by the agent's id. UsageError for a kind that doesn't exist, for
+    an agent that no run has, and for a run that is given twice, also by a copy of it.
     """
+    _check_runs(runs)
     stated = dict(families or {})
     gathered: dict[tuple[str, str, str], tuple[BuildSettings, list[Played], int]] = {}
     for run in runs:
@@ -135,6 +136,18 @@ def systems_of(runs: Sequence[RecordedRun], families: Mapping[str, str] | None =
         for (agent, _, limits), (settings, played, missing) in gathered.items()
     ]
     return sorted(found, key=lambda system: FAMILIES.index(system.family))
+
+
+def _check_runs(runs: Sequence[RecordedRun]) -> None:
+    seen: dict[tuple[str, str, str], str] = {}
+    for run in runs:
+        identity = (run.name, run.manifest["created"], str(run.manifest.get("shard")))
+        folder = str(run.reader.folder)
+        if identity in seen:
+            raise UsageError(
+                f"the run {run.name} is given twice ({seen[identity]} and {folder}); give it once"
+            )
+        seen[identity] = folder
 
 
 def _check(stated: Mapping[str, str], agents: set[str]) -> None:
