@@ -16,10 +16,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sizes import OTHERS, OTHERS_PER_USED, USED, draw, factors
 
 from evalkit_lmbuild.csg import compile_program
 from evalkit_lmbuild.design import Vector, rotation_matrix
@@ -336,15 +338,23 @@ class Object:
         }
 
     def _catalogue(self, distractors: Sequence[tuple[str, Solid]]) -> dict[Solid, str]:
-        """Names by solid: the reference's shapes, each also too small and too large, offers and distractors.
+        """Names by solid: shapes of the reference, offers and distractors, all in series of sizes.
 
         Names tell sizes and the order goes by a hash, so that neither tells which parts the reference uses.
         """
-        offers = [(name.replace("_", " "), solid) for name, solid in self.shapes.items()]
-        offers += [(name, scaled(solid, factor)) for name, solid in offers for factor in (0.75, 1.25)]
+        used = [(name.replace("_", " "), solid) for name, solid in self.shapes.items()]
+        wanted = round(OTHERS_PER_USED * len(used))
+        others = [*self._pool, *sorted(distractors, key=lambda each: draw(self.task_id, _hash(each[1])))]
+        others = list(
+            {solid: (name, solid) for name, solid in others if solid not in self.shapes.values()}.values()
+        )
         names: dict[Solid, str] = {}
-        for name, solid in [*offers, *self._pool, *distractors]:
-            names.setdefault(solid, f"{name} {_size_mm(solid)}")
+        for shapes, lengths in ((used, USED), (others[:wanted], OTHERS)):
+            shapes = sorted(shapes, key=lambda each: draw(self.task_id, "length", _hash(each[1])))
+            start = draw(self.task_id, "start") % len(lengths)
+            for number, (name, solid) in enumerate(shapes, start):
+                for each in _series(solid, lengths[number % len(lengths)], f"{self.task_id} {name}"):
+                    names.setdefault(each, f"{name} {_size_mm(each)}")
         return {solid: names[solid] for solid in sorted(names, key=_hash)}
 
 
@@ -353,8 +363,18 @@ SOURCE = "ordinary engineering knowledge"
 
 def _size_mm(solid: Solid) -> str:
     """Extents as a catalogue gives them: "320 x 320 x 30"."""
-    mesh = compile_program(solid.program()).mesh
-    return " x ".join(f"{1000 * extent:.0f}" for extent in mesh.size)
+    return " x ".join(f"{extent:.0f}" for extent in _extents_mm(solid))
+
+
+@cache
+def _extents_mm(solid: Solid) -> tuple[float, ...]:
+    size = compile_program(solid.program()).mesh.size
+    return tuple(round(1000 * float(extent), 3) for extent in size)
+
+
+def _series(solid: Solid, count: int, seed: str) -> list[Solid]:
+    """The solid and other sizes of it."""
+    return [solid, *(scaled(solid, factor) for factor in factors(_extents_mm(solid), count, seed))]
 
 
 def _hash(solid: Solid) -> str:
@@ -377,14 +397,15 @@ def _times(value: Any, factor: float) -> Any:
 
 
 def write_all(objects: Sequence[Object], folder: Path = OBJECTS) -> None:
-    """Write the files of all objects; each catalogue gets shapes of the following objects as distractors."""
+    """Write the files of all objects; see `document_of`."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, each in enumerate(objects):
-        others = [objects[(number + step) % len(objects)] for step in range(1, min(8, len(objects)))]
-        distractors = [
-            (name.replace("_", " "), solid)
-            for other in others
-            for name, solid in list(other.shapes.items())[:3]
-        ]
-        text = json.dumps(each.as_document(distractors), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(document_of(objects, number), indent=1, ensure_ascii=False) + "\n"
         (folder / f"{each.task_id}.json").write_text(text, encoding="utf-8")
+
+
+def document_of(objects: Sequence[Object], number: int) -> dict[str, Any]:
+    """The file of one of a family's objects; distractors of its catalogue are shapes of the others."""
+    others = [each for place, each in enumerate(objects) if place != number]
+    shapes = [(name.replace("_", " "), solid) for other in others for name, solid in other.shapes.items()]
+    return objects[number].as_document(shapes)
