@@ -13,6 +13,7 @@ import pytest
 from evalkit_lmbuild.csg import compile_program
 from evalkit_lmbuild.design import Design, Joint, Mesh, Part
 from evalkit_lmbuild.formats import (
+    CompletionError,
     DesignError,
     completed_joints,
     import_generated,
@@ -256,7 +257,7 @@ def test_joints_that_no_design_may_have(tmp_path: Path, words: str) -> None:
 def test_a_completion_that_fails_says_so_in_one_line(tmp_path: Path) -> None:
     _generated(_chair(), tmp_path / "a.glb", 0, 1.0)
     design = import_generated(tmp_path / "a.glb")
-    with pytest.raises(DesignError, match="joint completion failed: ZeroDivisionError"):
+    with pytest.raises(CompletionError, match="joint completion failed: ZeroDivisionError"):
         completed_joints(design, lambda _: [1 // 0])  # type: ignore[list-item]
-    with pytest.raises(DesignError, match="gave str instead of Joint"):
+    with pytest.raises(CompletionError, match="gave str instead of Joint"):
         completed_joints(design, lambda _: ["hinge"])  # type: ignore[list-item]

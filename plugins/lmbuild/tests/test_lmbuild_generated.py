@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalkit import Candidate, Task, UsageError
+from evalkit import Candidate, EvalkitError, Task, UsageError
 from evalkit_lmbuild.agents.designs import DesignsAgent
 from evalkit_lmbuild.candidates import candidate_design
 from evalkit_lmbuild.design import Design, Joint, Mesh, Part
 from evalkit_lmbuild.executor_geometry import GeometryExecutor
 from evalkit_lmbuild.executor_operability import OperabilityExecutor
 from evalkit_lmbuild.file_environment import FileEnvironment
-from evalkit_lmbuild.formats import write_design, write_glb
-from evalkit_lmbuild.handing_in import HandInError, generated, named_completion
-from evalkit_lmbuild.settings import BuildSettings
+from evalkit_lmbuild.formats import CompletionError, write_design, write_glb
+from evalkit_lmbuild.handing_in import generated, named_completion
+from evalkit_lmbuild.settings import BuildSettings, check_suite
 from evalkit_lmbuild.tasks import OBJECTS, facts_of, load_tasks
 from evalkit_lmbuild.trial import open_design
 from evalkit_lmbuild.validator import DesignValidator
@@ -71,6 +71,18 @@ def nothing(design: Design) -> list[Joint]:
 
 def failing(design: Design) -> list[Joint]:
     raise RuntimeError("no GPU")
+
+
+def adrift(design: Design) -> list[Joint]:
+    """A joint of a part that isn't there."""
+    part = design.parts[0].id
+    return [Joint("hinge", "revolute", part, "nowhere", (0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (0.0, 1.5))]
+
+
+def vague(design: Design) -> list[Joint]:
+    """A joint whose axis is no number."""
+    one, other = (part.id for part in design.parts[:2])
+    return [Joint("hinge", "revolute", one, other, (np.nan, 1.0, 0.0), (0.0, 0.0, 0.0), (0.0, 1.5))]
 
 
 @pytest.fixture
@@ -161,14 +173,36 @@ def test_joints_can_be_completed(tmp_path: Path, completions: str) -> None:
     ],
 )
 def test_completions_that_arent_there(name: str, words: str) -> None:
-    with pytest.raises(HandInError, match=words):
+    with pytest.raises(CompletionError, match=words):
         named_completion(name)
+    chosen = settings(complete_joints=name)
+    with pytest.raises(UsageError, match=words):
+        check_suite(chosen["brief"], {}, chosen)
+
+
+def test_a_completion_that_isnt_there_is_told_before_play(tmp_path: Path) -> None:
+    words = ("run", "lmbuild.designs", "--agent", "designs:.", "-T", "complete_joints=no_such_module_here:f")
+    done = evalkit(tmp_path, *words, code=2)
+    assert "complete_joints: no_such_module_here can't be imported" in done.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_completion_that_fails_is_one_line(tmp_path: Path, completions: str) -> None:
     path = as_generator(reference(), tmp_path / "box.glb")
     with pytest.raises(UsageError, match=r"^box\.glb: joint completion failed: RuntimeError: no GPU$"):
         open_design(path, settings(complete_joints=f"{completions}:failing"))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("failing", "RuntimeError: no GPU"), ("adrift", "'nowhere'"), ("vague", "three finite numbers")],
+)
+def test_a_completion_that_fails_is_not_the_designs_fault(
+    tmp_path: Path, completions: str, name: str, says: str
+) -> None:
+    as_generator(reference(), tmp_path / "model.glb")
+    with pytest.raises(EvalkitError, match=says):
+        collected(tmp_path, complete_joints=f"{completions}:{name}")
 
 
 @pytest.mark.parametrize("content", [b"", b"glTF", b"glTF\x02\0\0\0\xff\xff\xff\xff", b"{" * 1000])

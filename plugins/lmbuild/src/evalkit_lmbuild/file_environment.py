@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evalkit import Brief, Observation, StepResult, Task, Violation
+from evalkit import Brief, EvalkitError, Observation, StepResult, Task, Violation
 from evalkit_lmbuild.candidates import DESIGN_GLB, MODEL_GLB
+from evalkit_lmbuild.formats import CompletionError
 from evalkit_lmbuild.handing_in import (
     DESIGN_JSON,
     FILES,
@@ -41,7 +42,11 @@ class FileEnvironment:
         return Brief(text, FILES, max_bytes=MAX_GLB_BYTES)
 
     def collect(self, folder: Path) -> StepResult:
-        """The design in the files, or why there is none."""
+        """The design in the files, or why there is none.
+
+        EvalkitError where what completes joints fails, so that the design isn't blamed: the episode has no
+        result.
+        """
         try:
             found = {
                 name: read_bounded(folder / name, MAX_GLB_BYTES)
@@ -51,6 +56,8 @@ class FileEnvironment:
             candidate = of_files(found, self._settings.complete_joints)
         except HandInError as error:
             return _refused("unreadable", str(error))
+        except CompletionError as error:
+            raise EvalkitError(str(error)) from error
         if candidate is None:
             return _refused("missing", f"there is no {DESIGN_JSON}, {SCRIPT_JSON} or {MODEL_GLB}")
         return StepResult(Observation(), candidate)

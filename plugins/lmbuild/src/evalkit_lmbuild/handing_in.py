@@ -13,6 +13,7 @@ from evalkit import Artifact, Candidate
 from evalkit_lmbuild.candidates import DESIGN_GLB, GENERATED, MODEL_GLB, SCRIPT
 from evalkit_lmbuild.documents import joint_entry
 from evalkit_lmbuild.formats import (
+    CompletionError,
     DesignError,
     JointCompletion,
     completed_joints,
@@ -36,7 +37,8 @@ class HandInError(ValueError):
 def opened(path: Path, completion: str | None = None) -> Candidate:
     """The candidate in a file: a generator's where it is a GLB, else JSON with the GLB of its name beside it.
 
-    `completion`, `module:function`, finds joints for a generator's design. HandInError.
+    `completion`, `module:function`, finds joints for a generator's design. HandInError, and CompletionError
+    where the completion is at fault.
     """
     if path.suffix.lower() == ".glb":
         return generated(read_bounded(path, MAX_GLB_BYTES), path.name, completion)
@@ -46,7 +48,8 @@ def opened(path: Path, completion: str | None = None) -> Candidate:
 
 
 def of_files(files: Mapping[str, bytes], completion: str | None = None) -> Candidate | None:
-    """The candidate in files by their names (`FILES`), None if there is none among them. HandInError."""
+    """The candidate in files by their names (`FILES`), None if there is none among them. HandInError
+    and CompletionError."""
     if DESIGN_JSON in files:
         return documented(files[DESIGN_JSON], files.get(DESIGN_GLB), DESIGN_JSON)
     if SCRIPT_JSON in files:
@@ -75,7 +78,7 @@ def documented(text: bytes, meshes: bytes | None, name: str) -> Candidate:
 
 
 def generated(glb: bytes, name: str, completion: str | None = None) -> Candidate:
-    """A generator's GLB with the joints that a completion finds for it. HandInError.
+    """A generator's GLB with the joints that a completion finds for it. HandInError, CompletionError.
 
     Without a completion the GLB isn't looked at: the validator does.
     """
@@ -89,27 +92,30 @@ def generated(glb: bytes, name: str, completion: str | None = None) -> Candidate
                 found = completed_joints(import_generated(path), complete)
             except DesignError as error:
                 raise HandInError(f"{name}: {error}") from error
+            except CompletionError as error:
+                raise CompletionError(f"{name}: {error}") from error
         joints = [joint_entry(joint) for joint in found]
     about = {"file": name, "joints": joints, "joint_completion": completion}
     candidate = Candidate({GENERATED: about}, (Artifact(MODEL_GLB, glb, _GLTF),))
     try:
         candidate.sha256  # noqa: B018 - joints of NaN have no hash
     except (TypeError, ValueError) as error:
-        raise HandInError(f"{name}: {completion} gave joints that are no JSON: {error}") from error
+        raise CompletionError(f"{name}: {completion} gave joints that are no JSON: {error}") from error
     return candidate
 
 
 def named_completion(name: str) -> JointCompletion:
-    """The function that `module:function` names. HandInError if there is none."""
+    """The function that `module:function` names. CompletionError if there is none."""
     module, _, function = name.partition(":")
     if not module or not function:
-        raise HandInError(f"complete_joints is {name!r}; write it as module:function")
+        raise CompletionError(f"complete_joints is {name!r}; write it as module:function")
     try:
         found = getattr(importlib.import_module(module), function, None)
-    except ImportError as error:
-        raise HandInError(f"complete_joints: {module} can't be imported: {error}") from error
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise CompletionError(f"complete_joints: {module} can't be imported: {why}") from error
     if not callable(found):
-        raise HandInError(f"complete_joints: {module} has no function {function!r}")
+        raise CompletionError(f"complete_joints: {module} has no function {function!r}")
     complete: JointCompletion = found
     return complete
 

@@ -75,12 +75,24 @@ def check_suite(
     settings: Mapping[str, Any],
     limits: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
-    """UsageError if the condition, which names episodes, isn't the brief, or if rounds lack their calls."""
+    """UsageError if settings don't fit together, so that nothing is played under them.
+
+    The condition, which names episodes, has to be the brief, rounds need their calls, and a completion of
+    joints has to be there.
+    """
     if condition != settings["brief"]:
         raise UsageError(
             f"the condition is {condition!r} and the brief {settings['brief']!r}; change both alike "
             f"(-T condition={condition} -T brief={condition})"
         )
+    if settings["complete_joints"] is not None:
+        from evalkit_lmbuild.formats import CompletionError
+        from evalkit_lmbuild.handing_in import named_completion
+
+        try:
+            named_completion(settings["complete_joints"])
+        except CompletionError as error:
+            raise UsageError(str(error)) from error
     calls = TOOL_CALLS * settings["rounds"]
     if settings["rounds"] > 1 and limits.get("tool_calls", calls) < calls:
         raise UsageError(

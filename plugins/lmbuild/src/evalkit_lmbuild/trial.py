@@ -8,7 +8,7 @@ from typing import Any
 
 from evalkit import Artifact, Candidate, Episode, Execution, Task, UsageError, Verdict
 from evalkit_lmbuild.candidates import candidate_design
-from evalkit_lmbuild.formats import DesignError
+from evalkit_lmbuild.formats import CompletionError, DesignError
 from evalkit_lmbuild.handing_in import HandInError, opened
 from evalkit_lmbuild.objects import IMAGE, ObjectError, checked_document, read_object
 from evalkit_lmbuild.settings import settings_of
@@ -49,7 +49,7 @@ def open_design(path: Path, settings: Mapping[str, Any]) -> Candidate:
     """
     try:
         return opened(path, settings_of(settings).complete_joints)
-    except HandInError as error:
+    except (HandInError, CompletionError) as error:
         raise UsageError(str(error)) from error
 
 

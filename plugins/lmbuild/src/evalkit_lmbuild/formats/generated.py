@@ -11,7 +11,7 @@ import numpy as np
 
 from evalkit_lmbuild.design import Design, Floats, Joint, Mesh, Part, Vector
 from evalkit_lmbuild.documents import joint_entry
-from evalkit_lmbuild.formats.errors import DesignError
+from evalkit_lmbuild.formats.errors import CompletionError, DesignError
 from evalkit_lmbuild.formats.files import joint_cycle
 from evalkit_lmbuild.formats.glb import read_glb
 from evalkit_lmbuild.legality import MAX_MESHES, problems
@@ -55,14 +55,18 @@ def import_generated(
 
 
 def completed_joints(design: Design, complete: JointCompletion) -> tuple[Joint, ...]:
-    """Joints that a completion finds for an imported design; whatever it does wrong is a DesignError."""
+    """Joints that a completion finds for an imported design; whatever it does wrong is a CompletionError."""
     try:
         joints = tuple(complete(design))
     except Exception as error:
-        raise DesignError(f"joint completion failed: {type(error).__name__}: {error}") from error
+        raise CompletionError(f"joint completion failed: {type(error).__name__}: {error}") from error
     for joint in joints:
         if not isinstance(joint, Joint):
-            raise DesignError(f"joint completion gave {type(joint).__name__} instead of Joint")
+            raise CompletionError(f"joint completion gave {type(joint).__name__} instead of Joint")
+    try:
+        _check_joints(joints, list(design.by_id))
+    except DesignError as error:
+        raise CompletionError(str(error)) from error
     return joints
 
 
