@@ -14,7 +14,7 @@ def keepsake_box() -> Object:
     """Four panels on a bottom, a lid with a raised field, a turned knob."""
     it = Object("keepsake_box", "keepsake box", FAMILY, "box", aliases=["box with a hinged lid"])
     it.brief(
-        "Build a keepsake box with a hinged lid.",
+        "Build a keepsake box.",
         "Build a keepsake box with a hinged lid. It is a rectangular wooden box 0.3 to 0.5 m wide and 0.15 "
         "to 0.25 m high, with a bottom, four side panels, one lid, and a knob on the lid.",
         "Build a keepsake box with a hinged lid: things lie on its bottom between the side panels, the lid "
@@ -76,7 +76,7 @@ def cabinet() -> Object:
     """A case on a plinth with a shelf; the door lies on its front and turns on two barrels at a corner."""
     it = Object("cabinet", "cupboard", FAMILY, "cupboard", aliases=["small cabinet with one door"])
     it.brief(
-        "Build a small cupboard with one door.",
+        "Build a cupboard.",
         "Build a wooden cupboard 0.7 to 0.95 m high, 0.45 to 0.6 m wide and 0.35 to 0.45 m deep: a plinth, "
         "two side panels, a bottom, a back and a top panel, one shelf, and one door with a knob on two "
         "metal hinges.",

@@ -10,7 +10,7 @@ def laptop() -> Object:
     """A flat case with keyboard and touchpad let in, a lid with the screen on two barrels."""
     it = Object("laptop", "laptop", FAMILY, "computer", aliases=["notebook computer"])
     it.brief(
-        "Build a laptop, opened.",
+        "Build a laptop.",
         "Build an opened laptop: a metal case 0.3 to 0.4 m wide with a keyboard, a touchpad and four rubber "
         "feet, and a lid of about the same size that holds a glass screen, on two hinges along the rear "
         "edge.",
@@ -113,7 +113,7 @@ def nutcracker() -> Object:
     """A lever between two cheeks on a base presses a jaw down onto a cupped anvil."""
     it = Object("nutcracker", "nutcracker", FAMILY, "nutcracker", aliases=["lever nutcracker"])
     it.brief(
-        "Build a lever nutcracker for the table.",
+        "Build a nutcracker.",
         "Build a lever nutcracker 0.3 to 0.5 m long: a wooden base, a steel anvil with a hollow, two steel "
         "cheeks, a lever on a pin between them with a jaw below it, and a wooden handle at the lever's end.",
         "Build a nutcracker for the table: a nut lies in a hollow of the anvil, a hand presses the handle "

@@ -131,7 +131,7 @@ def garden_gate() -> Object:
     """Two posts on a ground frame; a braced frame with pickets hangs from pintles by two straps."""
     it = Object("garden_gate", "garden gate", FAMILY, "gate", aliases=["picket gate"])
     it.brief(
-        "Build a free-standing garden gate.",
+        "Build a garden gate.",
         "Build a free-standing wooden garden gate 1.2 to 1.5 m high and about 1.2 m wide: two posts on two "
         "foot beams with a sill between them, a gate frame with a diagonal brace and seven pickets, two "
         "metal hinges with straps, and one latch.",
@@ -230,7 +230,7 @@ def drop_leaf_table() -> Object:
         aliases=["flap table", "Pembroke table"],
     )
     it.brief(
-        "Build a drop-leaf table with the leaves down.",
+        "Build a drop-leaf table.",
         "Build a wooden drop-leaf table 0.7 to 0.8 m high, its leaves hanging down: a fixed top 0.35 to 0.5 "
         "m wide, two leaves on four metal hinges, four legs with aprons between them, and a lower shelf on "
         "four feet.",

@@ -14,7 +14,7 @@ def refrigerator() -> Object:
     """A case on feet, two doors above that open to either side, shelves, a freezer drawer below."""
     it = Object("refrigerator", "refrigerator", FAMILY, "refrigerator", aliases=["fridge", "fridge-freezer"])
     it.brief(
-        "Build a refrigerator with two doors and a freezer drawer.",
+        "Build a refrigerator.",
         "Build a refrigerator 1.6 to 1.9 m high and 0.6 to 0.8 m wide on four feet: a case with two doors"
         " side by side above, each with a handle, three shelves behind them, and one freezer drawer below"
         " with a handle of its own.",
@@ -141,7 +141,7 @@ def microscope() -> Object:
         "microscope", "microscope", FAMILY, "microscope", aliases=["light microscope", "school microscope"]
     )
     it.brief(
-        "Build a school microscope.",
+        "Build a microscope.",
         "Build a school microscope 0.3 to 0.45 m high: a base, one arm, one stage with a hole, one body "
         "tube with an eyepiece, a nosepiece with three objectives, two focus knobs and one mirror.",
         "Build a school microscope: a mirror sends light up through the stage, a turning nosepiece brings"

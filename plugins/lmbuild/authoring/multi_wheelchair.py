@@ -14,7 +14,7 @@ def wheelchair() -> Object:
     """Large wheels with push rims on an axle, casters, a tube frame, seat, arms, footrests, brakes."""
     it = Object("wheelchair", "wheelchair", FAMILY, "wheelchair", aliases=["manual wheelchair"])
     it.brief(
-        "Build a manual wheelchair.",
+        "Build a wheelchair.",
         "Build a manual wheelchair: a tube frame with two rear wheels 0.55 to 0.65 m across on one axle, "
         "each with a push rim, two caster wheels in caster forks in front, a seat 0.4 to 0.55 m high, a "
         "backrest, two armrests, two footrests that fold up and two brake levers.",

@@ -164,7 +164,7 @@ def tower_crane() -> Object:
     """A cross with ballast, a lattice mast, a slewing head with cab, two jibs, ties, trolley, hook."""
     it = Object("tower_crane", "model tower crane", FAMILY, "tower crane", aliases=["tower crane"])
     it.brief(
-        "Build a model of a tower crane.",
+        "Build a model tower crane.",
         "Build a model of a tower crane 0.9 to 1.2 m high: a cross-shaped base with four ballast blocks, "
         "a mast of two lattice pieces, a slewing head with a cab, one jib and one counter-jib with one "
         "counterweight, two ties, one trolley and one hook.",

@@ -25,7 +25,7 @@ def hand_cart() -> Object:
     """A deck with boards around it on two axles, a wheel at each end, a push bar behind."""
     it = Object("hand_cart", "hand cart", FAMILY, "cart", aliases=["platform cart"])
     it.brief(
-        "Build a hand cart with four wheels.",
+        "Build a hand cart.",
         "Build a hand cart with four wheels: a wooden deck 0.8 to 1.1 m long and 0.5 to 0.7 m wide with "
         "four side boards, two steel axles under bearers, and a push bar on two posts 0.8 to 1.0 m above "
         "the ground.",
@@ -212,7 +212,7 @@ def wheelbarrow() -> Object:
     it.made_of("crossbars", "wood", "heavy_metal")
     it.made_of("legs", "heavy_metal", "light_metal", "wood")
     it.made_of("axle", "heavy_metal")
-    it.made_of("wheel", "rubber", "plastic", "wood")
+    it.made_of("wheel", "rubber", "plastic", "wood", "heavy_metal")
     it.made_of("grips", "rubber", "plastic", "wood")
     it.human(
         {"pred": "grip", "role": "grips"},

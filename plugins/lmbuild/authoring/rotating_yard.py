@@ -15,7 +15,7 @@ LEFT = (-1, 0, 0)
 
 def windmill() -> Object:
     """Four sails on a shaft in a head that turns on the tower; a vane behind keeps them in the wind."""
-    it = Object("windmill", "garden windmill", FAMILY, "windmill", aliases=["pinwheel windmill"])
+    it = Object("windmill", "garden windmill", FAMILY, "windmill", aliases=["ornamental windmill"])
     it.brief(
         "Build a garden windmill.",
         "Build a garden windmill 0.9 to 1.2 m high: a square base, a round tower that narrows upwards, a "
@@ -124,7 +124,7 @@ def well_windlass() -> Object:
         "posts, a drum with a rope around it and a crank with a grip, a roof of two panels on two gables "
         "1.5 to 2.0 m above the ground, and a bucket on a ledge.",
         "Build a well with a windlass: a person turns the crank, the drum between two posts winds up the "
-        "rope and lifts a bucket that is set down on a ledge of the curb; a roof keeps the rain out.",
+        "rope, a bucket stands ready on a ledge of the curb, and a roof keeps the rain out.",
     )
     notches = [box(0.08, 0.08, 2).at(x) for x in (-0.52, 0.52)]
     curb = difference(revolve(((0.38, 0), (0.52, 0), (0.5, 0.5), (0.38, 0.5))), *notches)
@@ -191,8 +191,8 @@ def well_windlass() -> Object:
         drum="winds the rope",
         crank="turns the drum",
         grip="the hand holds it and it turns in the hand",
-        rope="lifts the bucket",
-        bucket="brings up water",
+        rope="is wound on the drum",
+        bucket="holds water",
         posts="carry the drum",
         curb="keeps people from falling in",
         roof="keeps rain and leaves out",
@@ -203,7 +203,7 @@ def well_windlass() -> Object:
     it.attribute("count", "There is one drum, one crank and one bucket.")
     it.subsystem(
         "hoisting",
-        "lifts the bucket",
+        "winds the rope",
         ("crank", "grip", "drum", "rope", "posts"),
         [
             ("crank", "drum", "torque"),

@@ -12,7 +12,7 @@ def robot_arm() -> Object:
     """A base that bolts to a bench, a turning waist, upper arm, forearm, and a wrist with two fingers."""
     it = Object("robot_arm", "robot arm", FAMILY, "robot", aliases=["robotic arm", "articulated robot"])
     it.brief(
-        "Build a small robot arm.",
+        "Build a robot arm.",
         "Build a robot arm of light metal, 0.5 to 0.9 m high, on a base at least 0.3 m wide: a waist that"
         " turns, one upper arm, one forearm, one wrist, two fingers, and three hinge pins.",
         "Build a robot arm that picks things up and puts them down elsewhere: the waist turns it about, "
@@ -123,7 +123,7 @@ def sand_digger() -> Object:
     """A ride-on digger for the sandpit: ring foot, turning seat carriage, boom, stick, bucket and levers."""
     it = Object("sand_digger", "sandpit digger", FAMILY, "digger", aliases=["sand digger", "ride-on digger"])
     it.brief(
-        "Build a ride-on sandpit digger.",
+        "Build a sandpit digger.",
         "Build a ride-on sandpit digger of metal for a child: a ring-shaped foot at least 0.6 m across, a"
         " pedestal, a carriage that turns on it, one seat 0.3 to 0.45 m high, one boom, one stick, one "
         "bucket and two levers.",

@@ -28,7 +28,7 @@ def monitor_mount() -> Object:
         "monitor_mount", "monitor arm", FAMILY, "monitor arm", aliases=["monitor mount", "monitor stand"]
     )
     it.brief(
-        "Build an articulated monitor arm with its screen.",
+        "Build a monitor arm.",
         "Build an articulated monitor arm of light metal, 0.5 to 0.75 m high: a base plate, one pillar, "
         "one height collar, one inner arm and one outer arm, one swivel head, one tilt plate, and one "
         "screen 0.4 to 0.6 m wide.",
@@ -149,7 +149,7 @@ def wall_crane() -> Object:
         free_standing=False,
     )
     it.brief(
-        "Build an articulated wall crane for a workshop.",
+        "Build an articulated wall crane.",
         "Build an articulated wall crane of steel, 1.8 to 2.4 m high: one wall column, two brackets, one "
         "inner jib, one outer jib, one trolley on the outer jib, and one hook that is lowered from it.",
         "Build a wall crane that lifts things in any place before a wall: an inner jib swings on two "

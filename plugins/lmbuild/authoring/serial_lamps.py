@@ -12,7 +12,7 @@ def desk_lamp() -> Object:
     """A weighted base, a turret that swivels, two pinned arms and a trough-shaped shade over a tube."""
     it = Object("desk_lamp", "desk lamp", FAMILY, "desk lamp", aliases=["reading lamp", "task lamp"])
     it.brief(
-        "Build a desk lamp with two arms.",
+        "Build a desk lamp.",
         "Build a desk lamp of metal, 0.35 to 0.6 m high: a round base at least 0.18 m across, a turret "
         "that swivels on it, one lower arm, one upper arm, one lampshade with one light tube below it, "
         "and three pivot pins.",
@@ -114,7 +114,7 @@ def exam_light() -> Object:
     """A weighted foot and mast, a turning head, a balanced boom, a drop arm and a dish on a yoke."""
     it = Object("exam_light", "examination light", FAMILY, "examination light", aliases=["dental light"])
     it.brief(
-        "Build an examination light as it stands beside a dentist's chair.",
+        "Build an examination light.",
         "Build an examination light 1.2 to 1.8 m high: a heavy round foot, one mast, a swivel head, one "
         "boom with one counterweight, one drop arm, one yoke, and one reflector with a lens and two "
         "handles.",

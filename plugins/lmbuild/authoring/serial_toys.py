@@ -20,7 +20,7 @@ def folding_rule() -> Object:
         aliases=["carpenter's rule", "folding ruler"],
     )
     it.brief(
-        "Build a carpenter's folding rule, half unfolded on a stand.",
+        "Build a folding rule.",
         "Build a wooden folding rule, half unfolded on a stand: five leaves, each 0.2 to 0.3 m long and "
         "hinged to the next by rivets, an end cap on the last, and a stand that holds the first leaf "
         "upright.",
@@ -108,7 +108,7 @@ def caterpillar() -> Object:
         "caterpillar", "pull-along caterpillar", FAMILY, "pull toy", aliases=["toy caterpillar", "pull toy"]
     )
     it.brief(
-        "Build a pull-along toy caterpillar.",
+        "Build a pull-along caterpillar.",
         "Build a pull-along wooden caterpillar 0.4 to 0.6 m long: a head on four wheels with two feelers "
         "and a nose, and three segments on two wheels each, coupled one behind the other so that they "
         "bend sideways.",

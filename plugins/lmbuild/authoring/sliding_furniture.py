@@ -123,7 +123,7 @@ def wardrobe() -> Object:
     """Two doors that hang in the grooves of a lower and an upper rail, one in front of the other."""
     it = Object("wardrobe", "sliding-door wardrobe", FAMILY, "wardrobe", aliases=["closet"])
     it.brief(
-        "Build a wardrobe with sliding doors.",
+        "Build a sliding-door wardrobe.",
         "Build a wardrobe with two sliding doors. It is made of wood, 1.8 to 2.1 m high, 1.1 to 1.4 m wide "
         "and 0.55 to 0.65 m deep, with a shelf and a clothes rod inside and a recessed cup in each door.",
         "Build a wardrobe whose doors slide sideways past each other in grooved rails below and above them; "
@@ -328,7 +328,7 @@ def abacus() -> Object:
     it = Object("abacus", "abacus", FAMILY, "abacus", aliases=["counting frame"])
     it.brief(
         "Build an abacus.",
-        "Build an abacus that stands on a base board, 0.3 to 0.4 m wide and high: four level steel rods "
+        "Build an abacus that stands on a base board, 0.3 to 0.45 m wide and high: four level steel rods "
         "between two uprights, with four wooden beads on each rod.",
         "Build an abacus for children: beads slide sideways along level rods and stay where they are put; "
         "uprights hold the rods and a base keeps the frame from falling over.",

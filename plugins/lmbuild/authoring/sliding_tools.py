@@ -105,12 +105,12 @@ def barrel_bolt() -> Object:
     """A round bolt in two guides on a door; at rest it sits in a keeper on the jamb beside it."""
     it = Object("barrel_bolt", "sliding-bolt lock", FAMILY, "lock", aliases=["bolt lock"])
     it.brief(
-        "Build a sliding-bolt door lock on a sample board.",
+        "Build a sliding-bolt lock.",
         "Build a sliding-bolt door lock on a sample board 0.3 to 0.5 m wide: a piece of door and a piece of "
         "jamb stand side by side on a base. On the door are a steel back plate with two guides and a round "
         "bolt with a knob; one keeper is on the jamb.",
         "Build a sliding-bolt door lock on a sample board: the bolt is pushed by its knob through two guides "
-        "on the door into a keeper on the jamb, so that the door can't be opened.",
+        "on the door into a keeper on the jamb and drawn back again.",
     )
     it.part("base", box(0.4, 0.14, 0.024), (-0.04, 0, 0.012), role="base", material=OAK)
     it.part("door", box(0.26, 0.024, 0.24), (-0.1, 0, 0.144), role="door", material=OAK)
@@ -164,20 +164,20 @@ def barrel_bolt() -> Object:
     it.offer("square bolt", box(0.23, 0.016, 0.016))
     it.offer("hook", torus(0.02, 0.004) - box(0.03, 0.03, 0.03).at(0.015, 0.015))
     it.require(
-        bolt="bars the door",
+        bolt="reaches from the door into the keeper",
         guides="lead the bolt on the door",
         keeper="takes the bolt on the jamb",
         knob="moves the bolt",
         back_plate="carries the guides",
-        door="is to be locked",
-        jamb="the door is locked to it",
+        door="carries the bolt",
+        jamb="carries the keeper",
     )
     it.attribute("dimension", "The sample board is 0.3 to 0.5 m wide.")
     it.attribute("count", "There are two guides, one bolt, one knob and one keeper.")
     it.attribute("count", "Four screws hold the back plate.")
     it.subsystem(
         "bolting",
-        "bars the door",
+        "carries the bolt into the keeper and back",
         ("bolt", "guides", "keeper", "knob"),
         [("guides", "bolt", "motion"), ("knob", "bolt", "force"), ("bolt", "keeper", "force")],
     )
@@ -202,7 +202,7 @@ def telescopic_stand() -> Object:
     """Two tubes and a rod in each other on a star of three arms; a collar with a knob on each tube."""
     it = Object("telescopic_stand", "telescopic stand", FAMILY, "camera stand", aliases=["extending stand"])
     it.brief(
-        "Build a telescopic stand for a camera.",
+        "Build a telescopic stand.",
         "Build a telescopic stand for a camera, 0.8 to 1.0 m high when pushed together: a base with three "
         "arms on rubber feet, an outer tube, a middle tube and an inner rod of aluminium, two clamp collars "
         "with a knob each, and a round top plate.",
@@ -310,7 +310,7 @@ def paper_cutter() -> Object:
     """A board with a fence; a carriage with a round blade slides on a rail along one side."""
     it = Object("paper_cutter", "paper cutter", FAMILY, "cutter", aliases=["paper trimmer"])
     it.brief(
-        "Build a paper cutter with a sliding carriage.",
+        "Build a paper cutter.",
         "Build a paper cutter with a sliding carriage: a board 0.3 to 0.5 m wide and deep on four rubber "
         "feet, a fence at its back, a cutting strip, a rail between two end blocks, and on the rail a "
         "carriage with one round steel blade and one knob.",

@@ -21,24 +21,24 @@ def milking_stool() -> Object:
     it = Object("milking_stool", "milking stool", FAMILY, "stool", aliases=["three-legged stool"])
     it.brief(
         "Build a milking stool.",
-        "Build a milking stool. It has a round wooden seat 0.40 to 0.50 m above the ground, at least 0.28 m "
+        "Build a milking stool. It has a round wooden seat 0.25 to 0.35 m above the ground, at least 0.28 m "
         "across, on three wooden legs that a brace below the seat ties together.",
         "Build a milking stool: a person sits on its seat, the three legs carry the load to the ground even "
         "where it is uneven, and a brace between the legs keeps them from spreading.",
     )
     places = [(0.12 * cos(radians(a)), 0.12 * sin(radians(a))) for a in (-90, 30, 150)]
-    turned = ((0, 0), (0.04, 0), (0.04, 0.024), (0.022, 0.08), (0.022, 0.4), (0.014, 0.4), (0.014, 0.436))
-    leg = revolve([*turned, (0, 0.436)])
+    turned = ((0, 0), (0.04, 0), (0.04, 0.024), (0.022, 0.08), (0.022, 0.3), (0.014, 0.3), (0.014, 0.336))
+    leg = revolve([*turned, (0, 0.336)])
     for name, (x, y) in zip(("leg_front", "leg_right", "leg_left"), places, strict=True):
         it.part(name, leg, (x, y, 0), role="leg", material=OAK)
     arms = [box(0.12, 0.032, 0.024).at(0.06).turned(z=angle) for angle in (-90, 30, 150)]
     posts = [cylinder(0.022, 0.1).at(x, y) for x, y in places]
     spider = difference(union(cylinder(0.035, 0.024), *arms), *posts)
-    it.part("brace", spider, (0, 0, 0.16), role="brace", material=OAK)
+    it.part("brace", spider, (0, 0, 0.14), role="brace", material=OAK)
     holes = [cylinder(0.014, 0.1).at(x, y) for x, y in places]
     dished = ((0, 0), (0.16, 0), (0.17, 0.01), (0.17, 0.03), (0.16, 0.036), (0.14, 0.036), (0.08, 0.028))
     seat = difference(revolve([*dished, (0, 0.026)]), *holes)
-    it.part("seat", seat, (0, 0, 0.4), role="seat", material=OAK)
+    it.part("seat", seat, (0, 0, 0.3), role="seat", material=OAK)
     legs = ("leg_front", "leg_right", "leg_left")
     it.fix("seat", *legs)
     it.fix("brace", *legs)
@@ -52,7 +52,7 @@ def milking_stool() -> Object:
         legs="three of them carry the seat without rocking",
         brace="keeps the legs from spreading",
     )
-    it.attribute("dimension", "The seat is 0.40 to 0.50 m above the ground.")
+    it.attribute("dimension", "The seat is 0.25 to 0.35 m above the ground.")
     it.attribute("count", "There are three legs.", "three points always touch an uneven ground")
     it.subsystem(
         "support",
@@ -63,7 +63,7 @@ def milking_stool() -> Object:
     for part in ("seat", "legs", "brace"):
         it.made_of(part, "wood")
     it.human(
-        {"pred": "surface", "role": "seat", "min_area_m2": 0.05, "height_range_m": [0.38, 0.5]},
+        {"pred": "surface", "role": "seat", "min_area_m2": 0.05, "height_range_m": [0.23, 0.37]},
         {"pred": "clearance", "anchor": "seat", "placement": "above", "box": "seated_torso", "min_free": 0.9},
     )
     return it
@@ -243,7 +243,7 @@ def bed_frame() -> Object:
     """Side and end rails on short legs, slats on ledgers and a centre beam, an arched headboard."""
     it = Object("bed_frame", "bed frame", FAMILY, "bed", aliases=["single bed", "bedstead"])
     it.brief(
-        "Build a single bed frame.",
+        "Build a bed frame.",
         "Build a single bed frame of wood, 1.9 to 2.1 m long and 0.85 to 1.05 m wide, with slats 0.3 to "
         "0.45 m above the floor: two side rails, two end rails, a centre beam, eleven slats, legs and a "
         "headboard.",
@@ -304,7 +304,7 @@ def bed_frame() -> Object:
     it.subsystem(
         "head end", "gives the back a hold", ("headboard", "end rails"), [("headboard", "end rails", "force")]
     )
-    for part in ("slats", "side rails", "end rails", "legs", "headboard", "centre beam", "ledger"):
+    for part in ("slats", "side rails", "end rails", "headboard", "centre beam", "ledger"):
         it.made_of(part, "wood")
     it.made_of("legs", "wood", "heavy_metal", "light_metal")
     it.human(

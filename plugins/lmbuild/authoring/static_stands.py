@@ -15,7 +15,7 @@ def step_ladder() -> Object:
     """Two A-shaped side frames on cross feet, treads between them, a platform and a rail to hold."""
     it = Object("step_ladder", "step ladder", FAMILY, "ladder", aliases=["stepladder", "household steps"])
     it.brief(
-        "Build a step ladder, set up for use.",
+        "Build a step ladder.",
         "Build a step ladder, set up for use, of light metal: two A-shaped side frames, three steps 0.18 to "
         "0.25 m apart, a platform at 0.85 to 1.0 m, and a handrail above it.",
         "Build a step ladder that stands unfolded by itself: a person climbs its steps to a platform at "
@@ -105,7 +105,7 @@ def footbridge() -> Object:
     """Two girders from abutment to abutment, planks across, posts and rails on both sides."""
     it = Object("footbridge", "footbridge", FAMILY, "bridge", aliases=["garden bridge"])
     it.brief(
-        "Build a small footbridge.",
+        "Build a footbridge.",
         "Build a wooden footbridge 2.0 to 2.4 m long and 0.8 to 1.1 m wide: two abutments, two main beams "
         "with arched undersides, a deck of eleven planks, and a handrail on three posts on either side.",
         "Build a footbridge for a garden brook: people walk over its deck planks, two beams carry the deck "
@@ -183,7 +183,7 @@ def plant_stand() -> Object:
     """A column on a heavy foot, with three dishes on brackets at three heights."""
     it = Object("plant_stand", "plant stand", FAMILY, "stand", aliases=["flower stand"])
     it.brief(
-        "Build a plant stand for three pots.",
+        "Build a plant stand.",
         "Build a metal plant stand 0.8 to 1.1 m high: a round base at least 0.3 m across, a column, and "
         "three round trays 0.18 to 0.25 m across on brackets at three different heights.",
         "Build a plant stand: each of three trays holds a flower pot and catches its water, brackets carry "
@@ -248,7 +248,7 @@ def easel() -> Object:
     """An H-frame: long feet and crossbars, two uprights with braces, a mast, ledge and clamp for a canvas."""
     it = Object("easel", "painter's easel", FAMILY, "easel", aliases=["H-frame easel", "studio easel"])
     it.brief(
-        "Build a painter's studio easel that holds a canvas.",
+        "Build a painter's easel.",
         "Build a wooden studio easel 1.5 to 1.9 m high: two long feet, two crossbars, two uprights with "
         "braces behind them, a mast in the middle, a ledge 0.45 to 0.65 m above the floor with a canvas on "
         "it, and a clamp above the canvas.",
