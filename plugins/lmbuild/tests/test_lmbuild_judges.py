@@ -230,7 +230,7 @@ def test_without_a_model_it_says_how_to_name_one_and_another_judge_is_other_evid
 # Through the command
 
 
-def evalkit(folder: Path, *words: str) -> Any:
+def evalkit(folder: Path, *words: str, code: int = 0, says: str = "") -> Any:
     environment = {**os.environ, "NO_PROXY": "127.0.0.1"}
     done = subprocess.run(
         [sys.executable, "-m", "evalkit", *words, "--format", "json"],
@@ -240,7 +240,8 @@ def evalkit(folder: Path, *words: str) -> Any:
         timeout=300,
         env=environment,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     return run["metrics"]
 
@@ -271,6 +272,11 @@ def test_degraded_without_a_judge_and_full_with_one(provider: Any, tmp_path: Pat
     assert not any(after[f"lmbuild.{name}"]["degraded"] for name in degraded)
     assert evalkit(tmp_path, "rescore", "latest", *model) == after
     assert len(provider.requests) == 3
+    from provider_standin import status
+
+    provider.otherwise = status(400)
+    other = ("rescore", "latest", "--judge", "openai/other", *model[2:])
+    assert evalkit(tmp_path, *other, code=3, says="an earlier judge's evidence counts for 3") == after
     run = recorded_run(str(next((tmp_path / "runs").iterdir())), "lmbuild")
     known = design_halves([run])
     assert {key[:2] for key in known} == {("milking_stool", "reference")}

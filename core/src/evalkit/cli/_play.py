@@ -158,9 +158,12 @@ def gather_judgements(
     finally:
         client.close()
     for key, executor, why in gathered.failed:
-        say(f"{key.text()}: {executor} failed, its metrics are skipped or unscored: {why}")
+        say(f"{key.text()}: {executor} failed: {why}")
     if gathered.stopped is not None:
         say(f"judging stopped: {gathered.stopped}")
+    if gathered.unjudged:
+        earlier = f"an earlier judge's evidence counts for {gathered.kept}, the others are unjudged"
+        say(f"{gathered.unjudged} judgements by {model} are missing: {earlier}")
     return gathered
 
 

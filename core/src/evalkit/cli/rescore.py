@@ -8,7 +8,7 @@ import click
 
 from evalkit.cli._common import JOBS
 from evalkit.cli._model_options import DOLLARS
-from evalkit.errors import ExitCode, UsageError
+from evalkit.errors import ExitCode, UsageError, worst_exit_code
 
 
 @click.command(
@@ -44,8 +44,9 @@ def command(
     """Compute the scores of RUN (default: the latest) again from its record.
 
     Nothing is played, nothing executed without --execute, and nothing judged without --judge. Without
-    --metric the scores kept beside the record are replaced. Exits with 6 if --max-cost ended the judging; the
-    same command goes on.
+    --metric the scores kept beside the record are replaced. Exits with 6 if --max-cost ended the judging and
+    with 3 if executions or judgements failed; the same command goes on. A design that a judge can't be asked
+    about keeps what an earlier judge found.
     """
     from evalkit.cli._play import gather_evidence, gather_judgements, prepare_process
     from evalkit.cli._progress import say
@@ -56,6 +57,7 @@ def command(
 
     plugins = load_plugins()
     folder = find_run(run, Path("runs"))
+    codes = [ExitCode.PASS]
     if execute:
         prepare_process()
         writer = RunWriter(folder)
@@ -65,14 +67,16 @@ def command(
             writer.close()
         if gathered.interrupted:
             raise KeyboardInterrupt  # it was only noted, so that the record stays whole
-    stopped: str | None = None
+        codes += [ExitCode.EPISODE_ERRORS] if gathered.failed else []
     if judge is not None:
         writer = RunWriter(folder)
         try:
-            stopped = gather_judgements(writer, plugins, judge, options, max_cost, say).stopped
+            judged = gather_judgements(writer, plugins, judge, options, max_cost, say)
         finally:
             writer.close()
+        codes += [ExitCode.EPISODE_ERRORS] if judged.failed else []
+        codes += [ExitCode.BUDGET_EXHAUSTED] if judged.stopped is not None else []
     elif options or max_cost is not None:
         raise UsageError("-M and --max-cost are for the judge; name one with --judge")
     run_report([RunReader(folder)], plugins, metrics, keep_scores=not metrics).print(format_)
-    return ExitCode.PASS if stopped is None else ExitCode.BUDGET_EXHAUSTED
+    return worst_exit_code(codes)

@@ -23,9 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Judged(Gathered):
-    """How judging went; `stopped` says why it ended before every design was judged."""
+    """How judging went; `stopped` says why it ended before every design was judged.
+
+    Of the jobs that were asked for, `unjudged` came to nothing; for `kept` of those an earlier judge's
+    evidence still counts.
+    """
 
     stopped: str | None = None
+    unjudged: int = 0
+    kept: int = 0
 
 
 class _Blobs:
@@ -67,7 +73,7 @@ def judge_designs(
     loops = {name: _with_model(assembly.executor(name), client) for name in judges}
     jobs = jobs_without_evidence(reader, tasks, loops)
     say(f"judging {len(jobs)} final designs ({', '.join(judges)}) by {client.model}")
-    gathered = Judged()
+    gathered, unjudged = Judged(), {job.number: job for job in jobs}
     pool = ThreadPoolExecutor(client.max_connections, "judge")
     try:
         running: dict[Future[tuple[dict[str, Any], _Blobs]], EvidenceJob] = {
@@ -92,11 +98,19 @@ def judge_designs(
                 writer.blob(sha256, data)
             writer.evidence({"task": job.key.task, **fields})
             gathered.done += 1
+            del unjudged[job.number]
             if "error" in fields:
                 gathered.failed.append((job.key, job.executor, fields["error"]))
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    gathered.unjudged = len(unjudged)
+    gathered.kept = sum(_has_evidence(reader, job) for job in unjudged.values())
     return gathered
+
+
+def _has_evidence(reader: RunReader, job: EvidenceJob) -> bool:
+    found = reader.evidence.get((job.key.task, job.candidate.sha256, job.executor))
+    return found is not None and "error" not in found
 
 
 def _with_model(loop: LoopExecutor, client: ModelClient) -> LoopExecutor:
