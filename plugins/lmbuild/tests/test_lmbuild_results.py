@@ -81,6 +81,13 @@ def test_cells_are_means_and_marked() -> None:
     assert cells["D.2"].word == "skipped"  # even the missing design, which no judge would have seen
 
 
+def test_single_parts_are_told_of() -> None:
+    single = row(None, n_parts=1, n_parts_reference=6)
+    one = system("a", episodes=[played("x", S1=single, S2=None), played("y")])
+    assert "a: 1 designs are a single part, their references more" in main_table([one]).note
+    assert "single part" not in main_table([system("b", episodes=[played("x")])]).note
+
+
 def test_kinds_are_compared_on_what_all_have() -> None:
     cells = {"m": {"S.1": 0.8, "R.3": 0.2}, "n": {"S.1": 0.6, "R.3": 0.4}, "g": {"S.1": 0.9, "R.3": None}}
     common, means = compare_kinds(cells, {"m": "closed", "n": "closed", "g": "domain-specific"})

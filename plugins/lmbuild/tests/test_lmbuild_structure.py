@@ -343,3 +343,13 @@ def test_reference_values(lmbuild_data: Path, name: str) -> None:
     assert found["R.1"].evidence["E"] == expected["R1"]["E"]
     assert found["R.1"].evidence["S"] == pytest.approx(expected["R1"]["S"], rel=0.01)
     assert [step["margin"] for step in steps] == pytest.approx(expected["R1"]["margins"], rel=0.01, abs=0.004)
+
+
+def test_a_single_part_says_whether_the_reference_has_more() -> None:
+    slab = design_of(boxes({"slab": ((0, 0, 0.01), (0.4, 0.3, 0.02))}))
+    alone = scored(slab, replace(FACTS, reference=slab))["S.1"]
+    assert (alone.score, alone.reason) == (None, "one part has nothing to be connected with")
+    many = scored(slab, replace(FACTS, reference=design_of(bench())))
+    assert (many["S.1"].score, many["S.2"].score) == (None, None)
+    assert many["S.1"].reason.endswith("; the reference has more")
+    assert many["S.1"].evidence == {"n_parts": 1, "n_parts_reference": 3}

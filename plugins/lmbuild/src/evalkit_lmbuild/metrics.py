@@ -61,7 +61,7 @@ class _Metric:
         if "status" in found:
             return Score(None, found["status"], {"why": found["why"]})
         if found["score"] is None:
-            return Score.not_applicable(found["reason"])
+            return Score(None, "not_applicable", {**found["evidence"], "why": found["reason"]})
         evidence = dict(found["evidence"])
         return Score(
             found["score"], evidence={**evidence, "why": found["reason"]} if found["reason"] else evidence
@@ -217,7 +217,9 @@ class _Level:
         tasks = [task.id for _, task in episodes]
         low, high = _interval([[score.value for score in column] for column in scores.values()], tasks)
         whole = all(score.status not in ("degraded", "skipped") for score in everything)
-        evidence = {"cells": cells}
+        evidence: dict[str, Any] = {"cells": cells}
+        if not whole:
+            evidence["why"] = "a metric of it is degraded or skipped"
         return Score(sum(known) / len(known), "ok" if whole else "degraded", evidence, low=low, high=high)
 
 

@@ -105,11 +105,22 @@ def _note(systems: Sequence[System]) -> str:
     if any(system.level("D").status == "degraded" for system in systems):
         lines.append(_DEGRADED)
     lines += [
+        f"{system.name}: {single} designs are a single part, their references more; S is S.3 alone"
+        for system in systems
+        if (single := _single_parts(system))
+    ]
+    lines += [
         f"{system.name}: {system.missing} planned episodes have no result and aren't counted"
         for system in systems
         if system.missing
     ]
     return "\n".join(lines)
+
+
+def _single_parts(system: System) -> int:
+    """Designs of one part, to which S.1 and S.2 don't apply though the reference has several."""
+    rows = [score.evidence for score in system.scores["S.1"] if score.status == "not_applicable"]
+    return sum(row.get("n_parts_reference", 1) > 1 for row in rows)
 
 
 def _texts(*names: str) -> tuple[Column, ...]:

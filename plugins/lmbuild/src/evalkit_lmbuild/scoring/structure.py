@@ -72,12 +72,16 @@ def connectivity(design: Design, facts: ObjectFacts, field: Field) -> Result:
     """S.1: share of the largest group, number of groups, and how many contacts are fastened.
 
     Parts belong together where they touch or a joint near both says so. A contact is fastened by interlocking
-    volume, by a joint with interlock or area, or by studs. A single part: not applicable.
+    volume, by a joint with interlock or area, or by studs. A single part: not applicable; the reason says so
+    where the reference has more, since level S is then S.3 alone.
     """
     if (refused := _refused("S.1", design, facts)) is not None:
         return refused
     if len(design.parts) == 1:
-        return not_applicable("S.1", "one part has nothing to be connected with")
+        expected = 1 if facts.reference is None else len(facts.reference.parts)
+        more = "; the reference has more" if expected > 1 else ""
+        reason = f"one part has nothing to be connected with{more}"
+        return not_applicable("S.1", reason, n_parts=1, n_parts_reference=expected)
     touching = field.touching()
     joined = _joined(design, ORIGIN_LIMIT * field.scale)
     groups = components([part.id for part in design.parts], [*touching, *joined])
