@@ -219,7 +219,9 @@ def test_run_metric_keeps_its_own_interval_and_its_word():
     found = aggregate_run(rating, Score(1042.0, low=990.0, high=1100.0, evidence={"method": "bt bootstrap"}))
     assert (found.value, found.low, found.high, found.method) == (1042.0, 990.0, 1100.0, "bt bootstrap")
     skipped = aggregate_run(rating, Score(None, "skipped", {"why": "no judge"}))
-    assert (skipped.value, skipped.word, skipped.note) == (None, "skipped", "1 skipped (no judge)")
+    assert (skipped.value, skipped.word, skipped.note) == (None, "skipped", "skipped (no judge)")
+    degraded = aggregate_run(rating, Score(0.7, "degraded", {}))
+    assert (degraded.word, degraded.degraded, degraded.note) == ("degraded", 1, "degraded")
 
 
 @pytest.mark.parametrize(("numerator", "denominator"), [(0.5, 2), (3, 2), (-1, 2)])

@@ -49,8 +49,8 @@ class Aggregate:
     `value` is a fraction for proportions and None if the denominator is 0. `numerator` is None where the
     value isn't a ratio of counts. `low` and `high` bound the 95 % interval made by `method`; both are
     None where the data can't support one. `missing` is None if no episode lacks a result. The counts by
-    status are of episodes; `degraded` ones are part of the value, the other four are not. `note` says
-    them in words.
+    status are of episodes (of a metric of the whole run: of its one score); `degraded` ones are part of the
+    value, the other four are not. `note` says them in words.
     """
 
     metric: str
@@ -140,7 +140,7 @@ def aggregate_run(spec: MetricSpec, score: Score, *, missing: int = 0, epochs: i
         else:
             counted_as = "omit"
         counterpart = Counterpart(missing, counted_as, *second[:-1])
-    return _aggregate(spec, figure, counterpart, counts, _note(counts, [score]))
+    return _aggregate(spec, figure, counterpart, counts, _run_note(score))
 
 
 def _aggregate(
@@ -263,6 +263,14 @@ def _note(counts: Counter[str], scores: Iterable[Score]) -> str:
             shared = f" ({next(iter(why))})" if len(why) == 1 and "" not in why else ""
             parts.append(f"{counts[status]} {status.replace('_', ' ')}{shared}")
     return ", ".join(parts)
+
+
+def _run_note(score: Score) -> str:
+    """What isn't an ordinary value of a run; there is one, so that a count would look like one of episodes."""
+    if score.status == "ok":
+        return ""
+    why = _reason(score)
+    return score.status.replace("_", " ") + (f" ({why})" if why else "")
 
 
 def _reason(score: Score) -> str:
