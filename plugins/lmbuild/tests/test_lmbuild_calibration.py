@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from evalkit_lmbuild.calibration.ratings import (
     COLUMNS,
     Rated,
     RatingsError,
+    checked_raters,
     parse_ratings,
     read_ratings,
     split,
@@ -60,7 +62,7 @@ def rated_world(noise: float, seed: int = 0, whole: bool = False) -> list[Rated]
 # Fitting
 
 
-@pytest.mark.parametrize(("noise", "whole", "within"), [(0.0, False, 1e-6), (0.1, True, 0.04)])
+@pytest.mark.parametrize(("noise", "whole", "within"), [(0.0, False, 1e-6), (0.1, True, 0.2)])
 def test_the_published_maps_come_back_from_ratings_that_follow_them(
     noise: float, whole: bool, within: float
 ) -> None:
@@ -76,6 +78,61 @@ def test_the_published_maps_come_back_from_ratings_that_follow_them(
                 assert mine.high == pytest.approx(theirs.high, abs=within * width), (metric, half)
         assert found[metric].judge_weight == maps.judge_weight
         assert found[metric].computed_weight == maps.computed_weight
+
+
+def independent_world(noise: float, seed: int, designs: int = 90) -> list[Rated]:
+    """Designs whose judged and computed halves have nothing to do with each other; ratings follow the
+    published maps.
+    """
+    rng = random.Random(seed)
+    items = []
+    for number in range(designs):
+        for metric, maps in CALIBRATION.items():
+            judge, computed = rng.random(), rng.random() if maps.computed is not None else None
+            score = combine(metric, judge, computed).score
+            assert score is not None
+            ratings = {f"r{n}": min(1.0, max(0.0, score + rng.gauss(0, noise))) for n in range(RATERS)}
+            items.append(Rated(f"o{number:02}", "s", metric, judge, computed, ratings))
+    return items
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("designs", [40, 90])
+def test_published_maps_come_back_where_halves_differ(seed: int, designs: int) -> None:
+    found = fit(independent_world(0.0, seed, designs))
+    for metric, maps in CALIBRATION.items():
+        for mine, theirs in ((found[metric].judge, maps.judge), (found[metric].computed, maps.computed)):
+            if theirs is not None:
+                assert mine is not None
+                within = 0.001 * (theirs.high - theirs.low)
+                assert mine.low == pytest.approx(theirs.low, abs=within), metric
+                assert mine.high == pytest.approx(theirs.high, abs=within), metric
+
+
+@pytest.mark.parametrize("world", [rated_world, independent_world])
+def test_scores_by_fitted_maps_are_near_those_by_published_ones(
+    world: Callable[[float, int], list[Rated]],
+) -> None:
+    """Raters err by 0.1, and leave more open about a map than about the scores that it makes."""
+    for seed in range(3):
+        maps = fit(world(0.1, seed))
+        for item in world(0.0, seed + 10):
+            mine, theirs = (
+                combine(item.metric, item.judge, item.computed, each).score for each in (maps, CALIBRATION)
+            )
+            assert mine == pytest.approx(theirs, abs=0.12), item.metric
+
+
+def test_a_half_that_is_missing_leaves_the_other_alone() -> None:
+    items = independent_world(0.0, 0)
+    for number in range(0, len(items), 4):
+        item = items[number]
+        score = combine(item.metric, item.judge, None).score
+        assert score is not None
+        items[number] = Rated(item.object, item.system, item.metric, item.judge, None, {"r": score})
+    found, maps = fit(items)["D.3"], CALIBRATION["D.3"]
+    assert found.judge.low == pytest.approx(maps.judge.low, abs=1e-3)
+    assert found.judge.high == pytest.approx(maps.judge.high, abs=1e-3)
 
 
 def test_what_lies_beyond_the_ends_does_not_bend_the_line() -> None:
@@ -154,9 +211,10 @@ def test_maps_have_the_published_shape(lmbuild_data: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"D.1": {"judge": [0, 1]}}, "the maps of D.1 can't be read: KeyError 'weights'"),
+        ({"D.1": {"judge": [0, 1]}}, "the maps of D.1 can't be read: there is no field 'weights'"),
         ({"D.2": {"judge": [1, 0], "weights": [1, 0]}}, "a map of D.2 doesn't go up"),
-        ({"D.2": {"judge": [1], "weights": [1, 0]}}, "the maps of D.2 can't be read"),
+        ({"D.2": {"judge": [1], "weights": [1, 0]}}, "can't be read: 'judge' has to be two numbers"),
+        ({"D.2": [1]}, "the maps of D.2 can't be read: they have to be an object"),
         ({"D.2": {"judge": "x", "weights": [1, 0]}}, "the maps of D.2 can't be read"),
     ],
 )
@@ -327,6 +385,43 @@ def test_calibrate_says_what_is_wrong_in_a_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["calibrate", str(path)])
     assert isinstance(done.exception, UsageError)
     assert str(done.exception) == "ratings.csv: row 2: rating is '0', not a number from 1 to 10"
+
+
+def test_maps_that_cannot_be_written(tmp_path: Path) -> None:
+    from evalkit import UsageError
+
+    path = tmp_path / "ratings.csv"
+    path.write_text(sheet(rated_world(0.0)), encoding="utf-8")
+    done = CliRunner().invoke(command, ["calibrate", str(path), "-o", str(tmp_path / "no" / "maps.json")])
+    assert isinstance(done.exception, UsageError)
+    assert re.fullmatch(r"can't write .*maps\.json: No such file or directory", str(done.exception))
+    CliRunner().invoke(command, ["calibrate", str(path), "-o", str(tmp_path / "maps.json")])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["maps.json", "ratings.csv"]
+
+
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        (["a", "b", "a"], "the rater 'a' is named twice"),
+        (["=1+1"], "can't be called '=1\\+1': spreadsheets take for a formula"),
+        (["+a"], "can't be called"),
+        (["-a"], "can't be called"),
+        (["@a"], "can't be called"),
+        ([" "], "has no name"),
+    ],
+)
+def test_raters_of_a_sheet(raters: list[str], message: str) -> None:
+    with pytest.raises(RatingsError, match=message):
+        checked_raters(raters)
+    checked_raters(["ann", "bob-2"])
+
+
+def test_a_sheet_for_a_rater_named_twice_is_refused() -> None:
+    from evalkit import UsageError
+
+    done = CliRunner().invoke(command, ["rating-sheet", "nowhere", "--rater", "a", "--rater", "a"])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception) == "the rater 'a' is named twice"
 
 
 # Scoring by maps of one's own

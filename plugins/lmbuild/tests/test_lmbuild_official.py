@@ -168,7 +168,7 @@ def test_without_a_pull_the_way_to_get_them_is_named(release: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda e: e.pop("conditions"), "milking_stool can't be read.*conditions"),
+        (lambda e: e.pop("conditions"), "milking_stool can't be read: there is no field 'conditions'"),
         (lambda e: e["conditions"].pop(), r"'functional\+image' isn't there"),
         (lambda e: e["subpart_pool"]["parts"][0].update(mesh="../../etc/passwd"), "leads out of the data"),
         (lambda e: e["subpart_pool"]["parts"][0].update(mesh="tasks/no.glb"), r"1 files .* tasks/no\.glb"),

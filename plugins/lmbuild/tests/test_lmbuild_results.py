@@ -258,6 +258,15 @@ def three_systems() -> list[System]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("systems", "size", "says"),
+    [(3, 7, "two disjoint samples of 7 tasks don't fit into the 12"), (2, 1, "samples need 3 systems")],
+)
+def test_samples_that_the_table_cant_have_are_refused(systems: int, size: int, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        all_tables(three_systems()[:systems], size)
+
+
 def test_all_tables_and_figures(tmp_path: Path) -> None:
     ids = [table.id for table in all_tables(three_systems())]
     assert ids == [

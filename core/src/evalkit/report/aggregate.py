@@ -266,7 +266,7 @@ def _note(counts: Counter[str], scores: Iterable[Score]) -> str:
 
 
 def _run_note(score: Score) -> str:
-    """What isn't an ordinary value of a run; there is one, so that a count would look like one of episodes."""
+    """What isn't an ordinary value of a run; a count of one would look like one episode."""
     if score.status == "ok":
         return ""
     why = _reason(score)

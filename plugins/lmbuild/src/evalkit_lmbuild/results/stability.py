@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evalkit import UsageError
 from evalkit.report import Column, Estimate, Table
 from evalkit_lmbuild.results.systems import System
 from evalkit_lmbuild.scoring.levels import LEVELS
@@ -79,8 +80,13 @@ def agreement(
 
 
 def stability_table(systems: Sequence[System], size: int | None = None) -> Table | None:
-    """A row per level over the tasks that all systems played; None for fewer than three systems."""
+    """A row per level over the tasks that all systems played; None for fewer than three systems.
+
+    UsageError for a `size` that the table can't have.
+    """
     played = [system for system in systems if system.played]
+    if size is not None:
+        _check_size(played, size)
     if len(played) < MIN_SYSTEMS:
         return None
     family = {task.id: str(task.hidden["family"]) for system in played for _, task in system.played}
@@ -109,16 +115,33 @@ def stability_table(systems: Sequence[System], size: int | None = None) -> Table
     return Table("lmbuild.stability", "Stability of small samples", columns, tuple(rows), note)
 
 
+def _check_size(played: Sequence[System], size: int) -> None:
+    if len(played) < MIN_SYSTEMS:
+        raise UsageError(f"samples need {MIN_SYSTEMS} systems, there are {len(played)}; leave --sample out")
+    common = len(_common_tasks(played))
+    if common < MIN_TASKS:
+        raise UsageError(f"samples need {MIN_TASKS} tasks that all systems played, there are {common}")
+    if size > common // 2:
+        raise UsageError(
+            f"two disjoint samples of {size:,} tasks don't fit into the {common} that all systems played; "
+            f"--sample is at most {common // 2}"
+        )
+
+
+def _common_tasks(systems: Sequence[System]) -> list[str]:
+    """Tasks that all systems played."""
+    return sorted(set.intersection(*({task.id for _, task in system.played} for system in systems)))
+
+
 def _agreement_on(
     systems: Sequence[System], level: str, family: Mapping[str, str], size: int | None
 ) -> Agreement | None:
     values = [system.by_task(level) for system in systems]
-    tasks = sorted(set.intersection(*({task.id for _, task in system.played} for system in systems)))
-    wanted = None if size is None else min(size, len(tasks) // 2)
+    tasks = _common_tasks(systems)
     if len(tasks) < MIN_TASKS:
         return None
     scores = np.array([[found.get(task, np.nan) for task in tasks] for found in values])
-    return agreement(scores, [family[task] for task in tasks], wanted)
+    return agreement(scores, [family[task] for task in tasks], size)
 
 
 def _shares(sizes: Sequence[int], wanted: int) -> list[int]:

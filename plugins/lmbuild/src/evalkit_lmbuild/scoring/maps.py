@@ -31,14 +31,10 @@ def read_maps(document: Mapping[str, Any]) -> dict[str, Calibration]:
     for metric in CALIBRATION:
         if metric not in document:
             continue
-        try:
-            given = document[metric]
-            judge_weight, computed_weight = (float(weight) for weight in given["weights"])
-            judge = Scale(*(float(end) for end in given["judge"]))
-            computed = Scale(*(float(end) for end in given["computed"])) if "computed" in given else None
-        except (KeyError, TypeError, ValueError) as error:
-            reason = f"{type(error).__name__} {error}"
-            raise MapsError(f"the maps of {metric} can't be read: {reason}") from error
+        given = document[metric]
+        judge_weight, computed_weight = _two_numbers(metric, given, "weights")
+        judge = Scale(*_two_numbers(metric, given, "judge"))
+        computed = Scale(*_two_numbers(metric, given, "computed")) if "computed" in given else None
         if any(scale is not None and not scale.low < scale.high for scale in (judge, computed)):
             raise MapsError(f"a map of {metric} doesn't go up")
         if computed is None:
@@ -46,3 +42,15 @@ def read_maps(document: Mapping[str, Any]) -> dict[str, Calibration]:
         else:
             found[metric] = Calibration(judge, computed, judge_weight, computed_weight)
     return found
+
+
+def _two_numbers(metric: str, given: Any, name: str) -> tuple[float, float]:
+    if not isinstance(given, Mapping):
+        raise MapsError(f"the maps of {metric} can't be read: they have to be an object")
+    if name not in given:
+        raise MapsError(f"the maps of {metric} can't be read: there is no field {name!r}")
+    try:
+        one, other = (float(number) for number in given[name])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MapsError(f"the maps of {metric} can't be read: {name!r} has to be two numbers") from error
+    return one, other

@@ -58,8 +58,7 @@ def object_document(entry: Mapping[str, Any], hashes: Mapping[str, str]) -> dict
     try:
         return checked_document(_document(entry, hashes))
     except (ObjectError, KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = f"there is no field {error}" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"the official task {name} can't be read: {reason}") from error
+        raise UsageError(f"the official task {name} can't be read: {_reason(error)}") from error
 
 
 def paths_of(entry: Mapping[str, Any]) -> Iterator[str]:
@@ -71,8 +70,17 @@ def paths_of(entry: Mapping[str, Any]) -> Iterator[str]:
         files.append(_photo(entry))
     except (KeyError, TypeError, AttributeError) as error:
         name = str(entry.get("task_id"))[:60]
-        raise UsageError(f"the official task {name} can't be read: {type(error).__name__} {error}") from error
+        raise UsageError(f"the official task {name} can't be read: {_reason(error)}") from error
     yield from (clean_path(str(file)) for file in files if file)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in words."""
+    if isinstance(error, KeyError):
+        return f"there is no field {error}"
+    if isinstance(error, TypeError | AttributeError):
+        return f"a field has another type than it should ({error})"
+    return str(error)
 
 
 def _document(entry: Mapping[str, Any], hashes: Mapping[str, str]) -> dict[str, Any]:
