@@ -28,10 +28,15 @@ def rating_sheet(runs: tuple[str, ...], raters: tuple[str, ...]) -> None:
     Examples:
       evalkit lmbuild rating-sheet runs/ann runs/bob --rater r1 --rater r2 > ratings.csv
     """
+    from evalkit import UsageError
     from evalkit.report import recorded_run
-    from evalkit_lmbuild.calibration.ratings import sheet_text
+    from evalkit_lmbuild.calibration.ratings import RatingsError, checked_raters, sheet_text
     from evalkit_lmbuild.calibration.sheets import sheet_rows
 
+    try:
+        checked_raters(raters)
+    except RatingsError as error:
+        raise UsageError(str(error)) from error
     click.echo(sheet_text(sheet_rows([recorded_run(name, "lmbuild") for name in runs], raters)), nl=False)
 
 
@@ -57,8 +62,9 @@ def calibrate(
     """Fit the maps of D.1, D.2 and D.3 to RATINGS, and measure agreement on objects that are held out.
 
     RATINGS is a CSV sheet (`rating-sheet` prints one): object, system, metric, rater, rating (1 to 10).
-    Halves of scores are taken from RUNs, or else from columns `judge` and `computed`. Each half gets the
-    clipped line that comes closest to the mean ratings; weights are the published ones. Agreement is
+    Halves of scores are taken from RUNs, or else from columns `judge` and `computed`. Halves get
+    clipped lines, fitted together so that their mean comes closest to the mean ratings; its weights are the
+    published ones. Agreement is
     Spearman's rank correlation of systems, of designs, and between raters, with the fitted maps and with
     the published ones.
 
@@ -92,13 +98,27 @@ def calibrate(
     found = {"fitted": agreements(rest, maps), "published": agreements(rest, published)}
     document = maps_document(maps, {item.object for item in fitted}, {item.object for item in rest})
     if output is not None:
-        output.write_text(to_json(document), encoding="utf-8")
+        _write(output, to_json(document))
     if as_json:
         listed = {name: [dataclasses.asdict(each) for each in side] for name, side in found.items()}
         write_text(to_json({"maps": document, "agreement": listed}), sys.stdout, colour=False)
     else:
         tables = [_maps_table(maps, document), _agreement_table(found)]
         write_text(to_text(tables, terminal_width()), sys.stdout)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    from evalkit import UsageError
+
+    temporary = path.with_name(path.name + ".part")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        if temporary.exists():
+            temporary.unlink()
+        raise UsageError(f"can't write {path}: {error.strerror}") from error
 
 
 def _maps_table(maps: dict[str, Calibration], document: dict[str, Any]) -> Table:

@@ -1,4 +1,4 @@
-"""Fitting the maps of level D: clipped lines from a half of a score to the mean rating, by least squares."""
+"""Fitting the maps of level D: clipped lines from halves of a score to the mean rating, by least squares."""
 
 from __future__ import annotations
 
@@ -19,18 +19,25 @@ PIECES = 64
 
 
 def fit(items: Sequence[Rated], like: Mapping[str, Calibration] = CALIBRATION) -> dict[str, Calibration]:
-    """Maps for every metric that is rated, each half by itself; the weights are those of `like`.
+    """Maps for every metric that is rated, of two halves together; the weights are those of `like`.
 
     RatingsError names a half that has too few designs or doesn't rise with the ratings.
     """
+    from evalkit_lmbuild.calibration.joint import fit_both
+
     found: dict[str, Calibration] = {}
     for metric, maps in like.items():
         rated = [item for item in items if item.metric == metric]
         if not rated:
             continue
-        judge = _fit_half(metric, "judge", rated)
-        computed = None if maps.computed is None else _fit_half(metric, "computed", rated)
-        found[metric] = Calibration(judge, computed, maps.judge_weight, maps.computed_weight)
+        judge, computed = _fit_half(metric, "judge", rated), None
+        weights = (maps.judge_weight, maps.computed_weight)
+        if maps.computed is not None:
+            alone = (judge, _fit_half(metric, "computed", rated))
+            known = [item for item in rated if (item.judge, item.computed) != (None, None)]
+            values = [(item.judge, item.computed) for item in known]
+            judge, computed = fit_both(values, [item.rating for item in known], weights, alone)
+        found[metric] = Calibration(judge, computed, *weights)
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ HALVES = ("judge", "computed")
 """Further columns, which a sheet may lack."""
 LOWEST, HIGHEST = 1.0, 10.0
 MAX_BYTES = 64 << 20
+FORMULA = ("=", "+", "-", "@")
 
 
 class RatingsError(ValueError):
@@ -99,6 +100,20 @@ def with_halves(
         judge, computed = known[key]
         found.append(replace(item, judge=judge, computed=computed))
     return found
+
+
+def checked_raters(raters: Sequence[str]) -> None:
+    """RatingsError for a rater named twice, without a name, or with one that spreadsheets take for a formula."""
+    for number, rater in enumerate(raters):
+        if not rater.strip():
+            raise RatingsError("a rater has no name")
+        if rater.lstrip().startswith(FORMULA):
+            raise RatingsError(
+                f"a rater can't be called {rater[:20]!r}: spreadsheets take for a formula what begins with "
+                f"{' '.join(FORMULA)}"
+            )
+        if rater.strip() in (other.strip() for other in raters[:number]):
+            raise RatingsError(f"the rater {rater[:20]!r} is named twice")
 
 
 def sheet_text(rows: Iterable[Iterable[object]]) -> str:
