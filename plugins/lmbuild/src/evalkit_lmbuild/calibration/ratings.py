@@ -103,7 +103,7 @@ def with_halves(
 
 
 def checked_raters(raters: Sequence[str]) -> None:
-    """RatingsError for a rater named twice, without a name, or with one that spreadsheets take for a formula."""
+    """RatingsError for a rater named twice, without a name, or with a name that looks like a formula."""
     for number, rater in enumerate(raters):
         if not rater.strip():
             raise RatingsError("a rater has no name")
