@@ -17,7 +17,11 @@ OTHERS = (1, 2, 1, 1, 3, 1, 2, 1, 1, 4, 1, 2, 1)
 """The same of shapes that it doesn't use. Of a series' n entries one is used, so with as many used series of
 each length the share of other series falls as 5/n - 1 for one used entry in five."""
 OTHERS_PER_USED = 1.6
-SMALLEST, LARGEST = 0.55, 1.8
+SPAN = 2.4
+"""A series lies in a window of this ratio, the used size at a place in it by chance, as all others are."""
+APART = 1.08
+"""The least ratio of neighbours."""
+TRIES = 24
 LONGEST_MM = 2400
 """Programs hold lengths of up to 3 m."""
 
@@ -28,19 +32,23 @@ def draw(*what: object) -> int:
 
 
 def factors(extents_mm: Sequence[float], count: int, seed: str) -> list[float]:
-    """Factors of the other sizes of a series of `count`, at a place among them that the seed decides.
+    """Factors of the other sizes of a series of `count`; the seed decides where the given one is among them.
 
     Fewer where a shape is too small to step by whole millimetres.
     """
     longest = max(extents_mm)
     step = next((step for step in (10, 5, 2) if round(longest) % step == 0 and longest >= 8 * step), 1)
-    low, high = int(SMALLEST * longest / step) + 1, int(min(LARGEST * longest, LONGEST_MM) / step)
-    sizes = [size * step for size in range(low, high + 1) if abs(size * step / longest - 1) > 0.08]
-    ranked = sorted(sizes, key=lambda size: (_crooked(extents_mm, size / longest), draw(seed, size)))
-    place = draw(seed, "place") % count
-    smaller = [size for size in ranked if size < longest][:place]
-    larger = [size for size in ranked if size > longest][: count - 1 - place]
-    return [size / longest for size in sorted(smaller + larger)]
+    low = min(longest / SPAN ** _chance(seed, "window"), LONGEST_MM / SPAN)
+    tries = [round(low * SPAN ** _chance(seed, number) / step) * step for number in range(TRIES)]
+    sizes = [longest]
+    for size in sorted(tries, key=lambda size: _crooked(extents_mm, size / longest)):
+        if len(sizes) < count and all(size > APART * each or each > APART * size for each in sizes):
+            sizes.append(size)
+    return sorted(size / longest for size in sizes[1:])
+
+
+def _chance(*what: object) -> float:
+    return draw(*what) / 2**64
 
 
 def _crooked(extents_mm: Sequence[float], factor: float) -> int:
