@@ -80,6 +80,13 @@ def test_what_is_not_as_it_should_be_is_found() -> None:
     ]
 
 
+def test_what_may_change_may_not_rise() -> None:
+    before = WHOLE | {"A.3": 0.9, "R.3": 0.8}
+    higher = before | {"A.3": 0.92, "R.3": 0.9, "S.1": 0.5, "D.1": 0.5, "D.3": 0.5}
+    (found,) = findings([Proof("one", "", before, {"parts sawn": higher})], NO_REASONS)
+    assert (found.metric, found.should) == ("R.3", "rise by at most 0.03")
+
+
 def test_metrics_that_do_not_apply_have_nothing_to_fall() -> None:
     before = WHOLE | {"A.3": None}
     assert findings([Proof("one", "", before, {"joints frozen": before | {"R.3": 0.5}})], NO_REASONS) == []

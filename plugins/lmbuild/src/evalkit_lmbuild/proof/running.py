@@ -128,7 +128,10 @@ def _of_variant(proof: Proof, variant: Variant, broken: Scores, written: Mapping
         if metric in variant.must:
             if change is None or change > -FALL + _SLACK:
                 should = f"fall by {FALL:g}"
-        elif metric not in variant.may and (change is None or abs(change) > STILL + _SLACK):
+        elif metric in variant.may:
+            if change is not None and change > STILL + _SLACK:
+                should = f"rise by at most {STILL:g}"
+        elif change is None or abs(change) > STILL + _SLACK:
             should = f"stay within {STILL:g}"
         if should:
             why = written.get(metric, "")

@@ -53,7 +53,8 @@ def variants_table(proofs: Sequence[Proof]) -> Table:
     note = (
         "Changes over the objects that can be broken so. Two numbers, the largest and the smallest fall: has "
         f"to fall by {FALL:g} on each. One number, the mean: in brackets where it may change, for the reason "
-        f"below; plain where it has to stay within {STILL:g} on each."
+        f"below, by no more than {STILL:g} upwards; plain where it has to stay within {STILL:g} on "
+        "each."
     )
     columns = (Column("variant"), *_right(("objects", *SCORED)))
     return Table("lmbuild.proof.variants", "Broken variants", columns, tuple(rows), note)

@@ -19,7 +19,8 @@ class Variant:
     """A way to break references.
 
     `must` names the metrics that have to fall by `FALL` (where they apply to the object), `may` those that
-    may change, each with the reason. All others have to stay within `STILL`.
+    may change, each with the reason: fall by any amount, but rise by no more than `STILL`. All others
+    have to stay within `STILL`.
     """
 
     name: str
