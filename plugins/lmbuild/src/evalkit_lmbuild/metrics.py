@@ -40,7 +40,8 @@ class _Metric:
             if not score.evidence.get("no_design"):
                 return score
         if never_made(self.metric, self._of_designs(episode)):
-            return Score.not_applicable(f"{score.evidence['why']}, and {REASONS[self.metric]}")
+            lacks = {"why": REASONS[self.metric], "design": score.evidence["why"]}
+            return Score(None, "not_applicable", lacks)
         return score
 
     def _found(self, episode: Episode) -> Mapping[str, Any]:
