@@ -307,10 +307,10 @@ def test_a_file_with_a_wrong_predicate_is_refused() -> None:
     }
     grip = {"id": "H1", "predicates": [{"pred": "grip", "role": "post"}]}
     assert checked_document(document | {"human_checks": [grip]})["human_checks"][0]["id"] == "H1"
-    for predicates, message in (([{"pred": "grip"}], "grip needs 'role'"), ([], "at least 1 item")):
+    for predicates, message in (([{"pred": "grip"}], "grip needs 'role'"), ([], "has 0 items; it needs 1")):
         with pytest.raises(ObjectError, match=message) as caught:
             checked_document(document | {"human_checks": [grip | {"predicates": predicates}]})
-        assert "human_checks.0.predicates" in str(caught.value)
+        assert "human_checks[0].predicates" in str(caught.value)
 
 
 # --- the shapes in which they come -------------------------------------------------------------------
