@@ -23,6 +23,7 @@ ELSEWHERE = {
     "scoring.constants": "lists of modules",
     "operability.constants": "lists of modules",
     "operability.whole": "the names of the metric's kinds",
+    "scoring.lacking": "words of reasons, no numbers",
 }
 
 
