@@ -233,6 +233,14 @@ def test_small_samples_of_true_differences_agree_and_of_noise_do_not() -> None:
     assert noise.pearson_interval[0] < -0.4 < 0.4 < noise.pearson_interval[1]
 
 
+def test_the_fixed_pair_takes_tasks_by_turns() -> None:
+    scores = np.array([[0.1, 0.9, 0.2, 0.8], [0.5, 0.5, 0.5, 0.5], [0.9, 0.1, 0.8, 0.2]])
+    found = agreement(scores, ["one"] * 4, 2, draws=10)
+    assert found is not None
+    assert found.fixed_pearson == pytest.approx(-1.0)  # tasks 0 and 2 against tasks 1 and 3
+    assert found.fixed_spearman == pytest.approx(-1.0)
+
+
 def test_agreement_is_as_theory_says() -> None:
     """Skill of variance v plus noise of variance w over k tasks: r = v / (v + w/k)."""
     rng = np.random.default_rng(3)

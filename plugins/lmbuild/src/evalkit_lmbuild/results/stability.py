@@ -26,7 +26,8 @@ class Agreement:
     """Correlation over systems between their means on two disjoint samples of `size` tasks each.
 
     Means over the pairs of samples and the middle 95 % of them. `undefined` pairs, in which all systems are
-    equal on a sample, are left out.
+    equal on a sample, are left out. `fixed_pearson` and `fixed_spearman` are those of one pair that is no
+    matter of chance: of each stratum the tasks by turns. None where that pair is undefined.
     """
 
     systems: int
@@ -37,6 +38,8 @@ class Agreement:
     spearman: float
     spearman_interval: tuple[float, float]
     undefined: int
+    fixed_pearson: float | None
+    fixed_spearman: float | None
 
 
 def agreement(
@@ -67,6 +70,7 @@ def agreement(
     if not pearson:
         return None
     ranks = [r for r in spearman if r is not None]
+    fixed = [_means(scores[:, chosen]) for chosen in _by_turns(members, shares)]
     return Agreement(
         systems,
         tasks,
@@ -76,6 +80,8 @@ def agreement(
         float(np.mean(ranks)),
         _middle(ranks),
         draws - len(pearson),
+        _correlation(*fixed),
+        _correlation(*map(_ranks, fixed)),
     )
 
 
@@ -102,14 +108,16 @@ def stability_table(systems: Sequence[System], size: int | None = None) -> Table
                     found.size,
                     Estimate(found.pearson, None, *found.pearson_interval),
                     Estimate(found.spearman, None, *found.spearman_interval),
+                    found.fixed_pearson,
+                    found.fixed_spearman,
                 )
             )
     if not rows:
         return None
-    figures = ("systems", "tasks", "sample", "Pearson r", "Spearman ρ")
+    figures = ("systems", "tasks", "sample", "Pearson r", "Spearman ρ", "fixed r", "fixed ρ")
     note = (
         "Over systems, between two disjoint samples of so many tasks, stratified by mechanism family: mean "
-        f"of {DRAWS:,} pairs of samples, and their middle 95 %."
+        f"of {DRAWS:,} pairs of samples, and their middle 95 %. Fixed: one pair, a family's tasks by turns."
     )
     columns = (Column("level"), *(Column(name, "right") for name in figures))
     return Table("lmbuild.stability", "Stability of small samples", columns, tuple(rows), note)
@@ -164,6 +172,11 @@ def _pair(
         one += drawn[:share]
         other += drawn[share:]
     return one, other
+
+
+def _by_turns(members: Sequence[npt.NDArray[np.intp]], shares: Sequence[int]) -> tuple[list[int], list[int]]:
+    taken = [(stratum[: 2 * share].tolist()) for stratum, share in zip(members, shares, strict=True)]
+    return [i for each in taken for i in each[::2]], [i for each in taken for i in each[1::2]]
 
 
 def _means(values: Floats) -> Floats:
